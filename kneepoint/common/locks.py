@@ -8,7 +8,7 @@ from typing import TextIO
 from kneepoint.common.files import hold_lock
 
 WORKFLOW_LOCK = Path(".snakemake/kneepoint.lock")
-"""The kernel releases it however the workflow ends."""
+"""The lock's file; the kernel releases the lock at the end of the workflow, for any reason."""
 PASSED_LOCK = "KNEEPOINT_LOCK"
 """Environment variable with the lock's descriptor, inherited from the parent process."""
 

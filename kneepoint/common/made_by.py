@@ -20,7 +20,7 @@ from kneepoint.common.places import TOOL
 
 NAME = "made_by.json"
 RUNNER = "kneepoint.runs.run"
-"""The module that runs every step."""
+"""The module that runs every step; its code is part of each step's digest."""
 
 
 @dataclass(frozen=True)

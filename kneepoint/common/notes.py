@@ -1,8 +1,8 @@
-"""What jobs have read and written: digests, by which the workflow knows what has changed.
+"""Digests of jobs' inputs and outputs, by which the workflow detects changes.
 
-The parameters of a job hold the digests of what it reads, which Snakemake compares with those of
-the last time; .kneepoint/written/NAME.json holds the digest of each file that it has written, and
-of the code that wrote it, for results that Snakemake has no record of.
+The parameters of a job contain the digests of its inputs, which Snakemake compares with its record
+of the last run. .kneepoint/written/NAME.json contains the digest of each output, and of the code
+that wrote it, for results of which Snakemake has no record.
 """
 
 import csv
@@ -27,12 +27,12 @@ Paths = Iterable[str | Path]
 
 
 def record_of(name: str) -> Path:
-    """Returns the path of the record of what a job has written."""
+    """Returns the path of the record of a job's outputs."""
     return STATE / "written" / f"{name.strip('/')}.json"
 
 
 def digest_of_input(path: Path) -> str:
-    """Returns the digest of a file's content; "" if there is none.
+    """Returns the digest of a file's content; "" for a missing file.
 
     Comments and formatting of YAML and CSV files do not count.
     """
@@ -49,14 +49,14 @@ def digest_of_input(path: Path) -> str:
 
 
 def seal(name: str, files: Paths, *modules: str) -> None:
-    """Records the digests of the files that a job has written, and of the modules that did."""
+    """Records the digests of a job's outputs, and of the modules that wrote them."""
     written = {str(path): sha256_of(Path(path).read_bytes()) for path in files}
     record = {"modules": modules, "code_sha256": digest_of_step(*modules), "files": written}
     write_whole(record_of(name), json.dumps(record, indent=1) + "\n")
 
 
 def is_sealed(name: str) -> bool:
-    """Whether all files of a job are as the present code wrote them; True without a record."""
+    """Whether all outputs of a job are unchanged and of the present code; True without a record."""
     try:
         record = read_json(record_of(name))
         if record["code_sha256"] != digest_of_step(*record["modules"]):
@@ -69,7 +69,7 @@ def is_sealed(name: str) -> bool:
 
 
 def require_sealed(name: str, path: Path) -> None:
-    """Raises KneepointError if a file differs from the digest that its job has recorded, if any."""
+    """Raises KneepointError if a file differs from the digest in the record of its job, if any."""
     try:
         digest = read_json(record_of(name))["files"][str(path)]
     except (KeyError, OSError, TypeError, ValueError):  # nothing is known; Snakemake asks is_sealed
@@ -79,12 +79,12 @@ def require_sealed(name: str, path: Path) -> None:
 
 
 def _digest_of(path: Path) -> str:
-    """Returns the digest of a file's bytes; "" if there is none."""
+    """Returns the digest of a file's bytes; "" for a missing file."""
     return sha256_of(path.read_bytes()) if path.is_file() else ""
 
 
 def token(name: str, digest: str) -> str:
-    """Returns a word that is another whenever a digest is; remembers both in .kneepoint/NAME."""
+    """Returns a word that changes with a digest; records both in .kneepoint/NAME."""
     try:
         word, _, known = (STATE / name).read_text().partition(" ")
     except (OSError, ValueError):
@@ -96,5 +96,5 @@ def token(name: str, digest: str) -> str:
 
 
 def settle(name: str, word: str, digest: str) -> None:
-    """Makes a word stand for another digest: what depends on it is up to date."""
+    """Assigns a word to a new digest, so that files that depend on the word remain up to date."""
     write_whole(STATE / name, f"{word} {digest}")

@@ -19,11 +19,11 @@ SHIPPED = TOOL / "config"
 """The shipped configuration."""
 
 STATE = Path(".kneepoint")
-"""Files that are made for a project besides its results."""
+"""The folder of files that are made for a project besides its results."""
 NETWORKS = STATE / "networks"
 TRACES = STATE / "traces"
 OWN_CONTROLLERS = STATE / "controllers"
-"""The built controllers of a project's own."""
+"""The built controllers of a project."""
 LOGS = STATE / "logs"
 BENCHMARKS = STATE / "benchmarks"
 """Duration and memory of each job, as Snakemake's `benchmark` writes them."""

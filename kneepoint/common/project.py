@@ -57,9 +57,9 @@ def find_config(folder: Path) -> Path | None:
 
 
 def require_own(path: Path, remedy: str) -> None:
-    """Raises KneepointError if a file or folder that exists is another's, or anybody may write it.
+    """Raises KneepointError if an existing path is another user's, or writable for others.
 
-    What is read there would be another user's code or numbers.
+    Otherwise this user would run another user's code or read another user's numbers.
     """
     _require_trusted([path], remedy)
 
@@ -107,7 +107,7 @@ def current_folder() -> Path:
 
 
 def project_of(config: Path) -> Path:
-    """Returns the project of a configuration: its folder, or the one above if that is `config`."""
+    """Returns the project of a configuration: its folder, or the parent folder of `config`."""
     folder = config.absolute().parent
     return folder.parent if folder.name == "config" else folder
 
@@ -115,7 +115,7 @@ def project_of(config: Path) -> Path:
 def enter(config: Path) -> Path:
     """Makes a configuration's project the current folder; returns the configuration's path there.
 
-    A configuration of an installed tool is one of any project: it is used in the current folder.
+    The configuration of an installed tool is used in the current folder.
 
     Raises:
         KneepointError: the folder cannot be entered.
@@ -173,7 +173,7 @@ def _forget_removed_controllers(own: Path) -> None:
 
 
 def note_version() -> None:
-    """Records this version in the project, and removes what another version has prepared.
+    """Records this version in the project, and removes files that another version has prepared.
 
     Raises:
         KneepointError: the record cannot be written.

@@ -43,7 +43,7 @@ RUN_METRICS = (
 )
 COUNTS = ("packets_sent", "packets_delivered", "packets_dropped")
 SHARES = ("at_bound_share", "idle_share")
-"""Shares of the time and of the uplink's capacity: see RunRecord."""
+"""Metrics that are shares of the time or of the uplink's capacity: see RunRecord."""
 
 LINK_METRICS = ("utilization", "throughput_mbps", "queueing_delay_p95_ms")
 """Metrics of the uplink in comparisons."""
@@ -62,7 +62,7 @@ FLOW_METRICS = (
     "completion_s",
     "loss_events",
 )
-"""Metrics of one flow; None where one does not exist (completion_s of an endless flow).
+"""Metrics of one flow; a metric that does not exist is None (completion_s of an endless flow).
 
 loss_events counts the loss recoveries of a TCP sender.
 """
@@ -73,7 +73,8 @@ PROBE_METRICS = (
 )
 
 Status = Literal["ok", "failed", "fault"]
-"""ok: measured. failed: caused by the controller, final. fault: caused by the machine."""
+"""ok: the run was measured. failed: the controller caused the failure, which is final. fault: the
+machine caused the failure."""
 
 
 def canonical_json(value: object) -> str:
@@ -407,8 +408,8 @@ class EngineSettings(ABC):
     def files_of(self, specs: Sequence[RunSpec]) -> Mapping[str, tuple[Path, str]]:
         """Returns the files that runs on another machine need.
 
-        By their path there, each with its path here and its SHA-256. Raises KneepointError if the
-        engine runs on this machine only.
+        The keys are paths on the other machine, the values are the path on this machine and the
+        SHA-256. Raises KneepointError if the engine runs on this machine only.
         """
         del specs
         raise KneepointError(f"engine {self.engine} runs on this machine only")
@@ -460,7 +461,7 @@ def run_reliably(
 
 
 def run_while_sound(engine: Engine, specs: Sequence[RunSpec]) -> list[RunRecord]:
-    """Executes runs sequentially, with retries, up to the first that does not succeed.
+    """Executes runs sequentially, with retries, up to the first run without success.
 
     Detecting a controller that hangs takes half a minute; further runs would hang as well.
     """

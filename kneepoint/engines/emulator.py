@@ -47,7 +47,7 @@ class EmulatorSettings(EngineSettings):
     """Settings of an emulator, on this or another machine.
 
     Args:
-        sha256: digest of the binary at the start of the study; runs of another one would not be
+        sha256: digest of the binary at the start of the study; runs of another binary are not
             comparable.
         binary: path of the emulator.
         folder: folder to which paths of traces are relative.

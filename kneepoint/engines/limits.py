@@ -130,4 +130,4 @@ KERNEL = Limits(
     programs=("delay_line",),
 )
 LIMITS = {each.engine: each for each in (EMULATOR, MAHIMAHI, KERNEL)}
-"""By the engine's name."""
+"""The limits of each engine, by its name."""

@@ -43,7 +43,7 @@ def compiler() -> list[str]:
 
 
 def build_own(source: Path) -> None:
-    """Builds a controller into OWN_CONTROLLERS, with a list of the digests of all its files.
+    """Builds a controller into OWN_CONTROLLERS, and lists the digests of all files that it needs.
 
     Raises:
         KneepointError: there is no compiler, or it refuses the source.

@@ -1,7 +1,8 @@
 """The supervisors' side of the protocol between real runs and their engine (`real_time`).
 
 A supervisor is a process that reads a request, one line of JSON, executes it and prints the answer,
-another line. It ends its run when its standard input closes, as it does however the engine ends.
+another line. It ends its run when its standard input closes, which happens whenever the engine
+ends.
 """
 
 import contextlib

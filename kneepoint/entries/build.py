@@ -1,6 +1,6 @@
 """Builds entries into shared objects, in a sandbox, with a cache of objects.
 
-An object's key is the digest of all that the compiler could read: the source, the headers, the
+An object's key is the digest of everything that the compiler can read: the source, the headers, the
 flags and the compiler itself. The compiler runs in a folder with these files only, and the sandbox
 hides all others. The resources of a whole build are limited, and only a successful build adds its
 objects to the cache.
@@ -174,7 +174,7 @@ class Compiler:
     most_bytes: int = 2_000_000_000
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _given: set[str] = field(default_factory=set)
-    """Files that this process may still run, which stay in the cache."""
+    """Files that this process may still run, and that therefore stay in the cache."""
 
     def build(self, tree: Tree, macros: Mapping[str, str]) -> Path:
         """Compiles and links an entry in C++; returns its shared object.

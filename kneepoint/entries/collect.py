@@ -212,14 +212,14 @@ def find_submissions(folder: Path, ours: Collection[str] = ()) -> list[Submissio
 
 
 def _names_of(full_name: str, submission: Submission) -> tuple[str, ...]:
-    """The possible names of a submission, the shortest first; the last one is unique."""
+    """Returns the possible names of a submission, the shortest first; the last name is unique."""
     digest = sha256_of(full_name.encode(errors="surrogateescape"))
     shown = legible(full_name.removeprefix("/"))
     return submission.name, shown, f"{shown}-{digest[:6]}", f"{shown[:30]}-{digest}"
 
 
 def _distinct_names(possible: Sequence[Sequence[str]], taken: Collection[str]) -> list[str]:
-    """Returns the first possible name of each submission that no other one has."""
+    """Returns the first possible name of each submission that no other submission has."""
     places = [0] * len(possible)
     while True:
         names = [each[place] for each, place in zip(possible, places, strict=True)]

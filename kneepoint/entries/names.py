@@ -29,8 +29,7 @@ _LIKE = {
     "z": "ζʐ", "3": "зʒӡ", "6": "б", "4": "ч", "ae": "æӕ", "oe": "œ", " ": "_",  # noqa: RUF001
     "'": "\u02b9\u02bb\u02bc\u02bd\u02be\u02bf\u02c8\ua78c",
 }  # fmt: skip
-"""Small letters by the Latin letters, one or two, that they look like; after the standard's
-table."""
+"""Small letters by the one or two Latin letters that they resemble, after the standard's table."""
 _LIKE_CAPITALS = {
     "a": "Ꭺꓮ", "b": "Ᏼꓐ", "c": "Ꮯꓚ", "d": "Ꭰꓓ", "e": "Ꭼꓰ", "f": "ꓝ", "g": "Ꮐꓖ", "h": "Ꮋꓧ",  # noqa: RUF001
     "j": "Ꭻꓙ", "k": "Ꮶꓗ", "l": "Ꮮꓡ", "m": "Ꮇꓟ", "n": "ꓠ", "o": "ꓳ", "p": "Ꮲꓑ", "r": "Ꭱꮢꓣ",  # noqa: RUF001

@@ -35,7 +35,8 @@ _LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
 """The interpreter's parser needs memory quadratic in the length of a dotted name: 4 GB for
 128 KB."""
 _MOST_DEPTHS = (3, 10)
-"""Depths of the search for a sender's folder; the second one if the first finds none."""
+"""Depths of the search for a sender's folder; the second depth is for trees without a sender at the
+first."""
 _MOST_DATA = 16
 _MOST_DATA_BYTES = 2**20
 _QUOTED = re.compile(r'"([^"\n]{1,200})"')
@@ -196,7 +197,7 @@ def _of_kit(root: Path) -> Tree:
 
 
 def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
-    """The sources of libraries that Makefile.am links with the sender, other than that in src/."""
+    """The sources of libraries that Makefile.am links with the sender, except src/'s library."""
     if not makefile.is_file():
         return []
     found: list[Path] = []

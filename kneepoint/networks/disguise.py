@@ -16,7 +16,7 @@ _PIECE_MS = 500
 _STRETCH = 0.05
 _WINDOW_MS = 200
 SHORTEST_MS = 10_000
-"""A shorter recording has too few possible starts."""
+"""The minimum duration of a recording, because a shorter recording has too few possible starts."""
 
 
 def disguise(

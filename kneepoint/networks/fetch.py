@@ -219,7 +219,7 @@ def fetch(config: Path, names: Iterable[str], into: Path) -> None:
 
 
 def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
-    """Returns the SHA-256 of each trace, "" for one that traces.yaml does not list.
+    """Returns the SHA-256 of each trace; "" for a trace that traces.yaml does not list.
 
     Raises:
         KneepointError: the file of a recording in traces.folder has another digest than traces.yaml

@@ -57,9 +57,10 @@ _AMOUNT_IN_NAME = re.compile(rf"{_WORD}\W*")
 """The unit at the end of a column's name: throughput_kbps, `rate (MB/s)`; rx_kB, bits."""
 _LASTS_S = (1, 4 * 3600)
 _MBPS = (0.01, 2000)
-"""Plausible durations and mean rates of recordings, from which to guess a unit."""
+"""Plausible durations and mean rates of recordings, by which a unit is guessed."""
 _LEAST_MBPS = 0.1
-"""The least plausible mean rate of a trace; times of a slower one are probably in microseconds."""
+"""The minimum plausible mean rate of a trace; times of slower traces are probably in
+microseconds."""
 
 _MOST_BYTES = 2**28
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
@@ -99,7 +100,7 @@ def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
 
 
 def improbable(summary: Summary) -> str | None:
-    """Returns why a trace is implausible for a link, as with a wrong unit; None if it is not."""
+    """Returns the reason why a trace is implausible for a link; None for a plausible trace."""
     lasts = _LASTS_S[0] <= summary.duration_s <= _LASTS_S[1]
     if lasts and _LEAST_MBPS <= summary.mean_mbps <= _MBPS[1]:
         return None
@@ -330,7 +331,7 @@ def _read(path: Path, time: str | None, column: str) -> _Rows:
 
 
 def _has_decimal_commas(path: Path, cells: Mapping[str, list[str]]) -> bool:
-    """Whether commas are decimal points, as a cell shows in which one can be nothing else.
+    """Returns whether commas are decimal points, by a cell that allows no other meaning.
 
     Raises:
         KneepointError: commas may also separate thousands, or a cell with a comma is not a number.

@@ -42,7 +42,7 @@ class PreparedLink:
         return periodic + (1 - periodic) * self.loss_probability
 
     def in_scenario(self) -> dict[str, Any]:
-        """Returns the link of a scenario; values that are off have no key."""
+        """Returns the link of a scenario; values without an effect have no key."""
         always = ("delay_ms", "queue")
         return {k: v for k, v in vars(self).items() if v or k in always}
 
@@ -101,8 +101,8 @@ class PreparedNetwork:
     def with_value(self, parameter: str, value: float) -> Self:
         """Returns the network with one of NETWORK_PARAMETERS, or a parameter of its queue, set.
 
-        DELAYS apply to each direction, all others to the uplink; a queue's are named like
-        `queue.packets`.
+        DELAYS apply to each direction, all other parameters to the uplink; parameters of a queue
+        have names such as `queue.packets`.
         """
         changes: dict[str, Any] = {parameter: value}
         if parameter in DELAYS:
@@ -144,7 +144,7 @@ class Traffic:
 
     @property
     def measures_flows(self) -> bool:
-        """Whether flows have their own metrics; the link's suffice for one endless flow."""
+        """Whether flows have separate metrics; the link's metrics suffice for one endless flow."""
         return self != ALONE
 
 

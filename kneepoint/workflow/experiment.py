@@ -2,7 +2,7 @@
 
     python -m kneepoint.workflow.experiment --config config/config.yaml NAME
 
-The name is that of the experiment's folder in the results: a study's, or as questions declare it.
+NAME is the name of the experiment's folder in the results, such as a study's name.
 """
 
 from kneepoint.common.errors import run_command_line

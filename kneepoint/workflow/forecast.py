@@ -1,4 +1,4 @@
-"""What a workflow has done and how long the rest takes: compiling, experiments, the report."""
+"""The progress of a workflow and its remaining time: compiling, experiments, the report."""
 
 import math
 import os
@@ -14,15 +14,17 @@ from kneepoint.workflow.states import State
 BUILD_LOG = LOGS / "build_core/build.log"
 
 _FILES = 210
-"""Files to compile of a fresh clone, until the build says how many there are."""
+"""The number of files to compile in a fresh clone, until the build states it."""
 _FILE_S, _EXPERIMENT_S, _REPORTED_S = 0.45, 2.2, 0.5
-"""Time for a file, an experiment and its part of the report, in the mean on two processors (s)."""
+"""The mean time for a file, an experiment and its part of the report on two processors (s)."""
 _PRIOR_S = 5.0
-"""The pace of two such processors counts as if so long a part had been seen at it (s)."""
+"""The weight of this prior pace: the observed time to which it corresponds (s)."""
 _KNOWN = 0.1
-"""Share of the files after which their pace is known: the first are the longest."""
+"""The share of files after which the pace of compiling is known, because the first files are the
+longest."""
 _SHORT, _SHORT_S = 1.5, 30.0
-"""What is left is told anew if it is so many times as much, and so much longer (s)."""
+"""The factor, and the difference (s), by which the remaining time must exceed the printed time
+before it grows."""
 _COMPILED = re.compile(rb"^\[(\d+)/(\d+)\] ", re.MULTILINE)
 _STEPS = re.compile(rb"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
 _TAIL_BYTES = 65536
@@ -30,14 +32,17 @@ _TAIL_BYTES = 65536
 
 @dataclass
 class Forecast:
-    """One for all that a command makes. What it says is left grows only if it was far too short.
+    """The forecast of everything that a command makes.
+
+    The printed remaining time grows only if it was far too short.
 
     Args:
         is_building: whether programs and controllers are compiled now.
-        building: what is built, to be named.
-        is_whole: whether all experiments are made, and the report; otherwise who knows how many.
+        building: name of the built programs, for messages.
+        is_whole: whether all experiments and the report are made; otherwise their number is
+            unknown.
         processors: number of processors.
-        now_s: the time.
+        now_s: returns the time (s).
     """
 
     is_building: bool
@@ -53,11 +58,11 @@ class Forecast:
         self._compiled, self._files = 0, _FILES if self.is_building else 0
 
     def progress_text(self, states: Sequence[State], log: Path) -> str:
-        """Returns what is done of the build or, after it, of Snakemake's steps, and what is left.
+        """Returns the progress of the build or of Snakemake's steps, and the remaining time.
 
         Args:
             states: of all experiments.
-            log: Snakemake's.
+            log: Snakemake's log.
         """
         if self.is_building:
             if now := _last(_COMPILED, BUILD_LOG, self._began_at):
@@ -74,7 +79,7 @@ class Forecast:
         return done if is_over else f"{done}, {spoken(self.left_s(states))}"
 
     def left_s(self, states: Sequence[State]) -> float:
-        """Returns the time that is left (s), at the pace so far."""
+        """Returns the remaining time (s), at the pace so far."""
         done_s, total_s = _FILE_S * self._compiled, _FILE_S * self._files
         if self.is_whole:
             done_s += _EXPERIMENT_S * sum(map(_share, states))
@@ -88,20 +93,20 @@ class Forecast:
 
 
 def spoken(left_s: float) -> str:
-    """Returns a time that is left, no finer than it is known."""
+    """Formats a remaining time, rounded to its uncertainty."""
     minutes = round(left_s / 60)
     return f"about {minutes} min left" if minutes else "less than a minute left"
 
 
 def _share(state: State) -> float:
-    """The share of an experiment that is done."""
+    """Returns the finished share of an experiment."""
     if state.state == "running" and state.total:
         return min(1.0, (state.runs or 0) / state.total)
     return float(state.state == "done")
 
 
 def _last(pattern: re.Pattern[bytes], log: Path, since: float = 0) -> tuple[int, int] | None:
-    """The two numbers of the last match in a log that was written since then."""
+    """Returns the two numbers of the last match in a log, if the log was written since a time."""
     try:
         with log.open("rb") as file:
             about = os.fstat(file.fileno())

@@ -23,9 +23,9 @@ from kneepoint.workflow.states import State, states_of
 from kneepoint.workflow.view import follow
 
 WORKFLOW_LOG = LOGS / "workflow.log"
-"""Snakemake's own output of the last workflow that showed its progress instead."""
+"""The log of Snakemake's output in the last workflow that showed its progress instead."""
 PREPARATION = LOGS / "preparation.log"
-"""Snakemake's own output for the last command that first made what it needs."""
+"""The log of Snakemake's output when the last command prepared its inputs."""
 VERBOSE = "KNEEPOINT_VERBOSE"
 OBJECTS = "KNEEPOINT_OBJECTS"
 """See kneepoint/workflow/build.smk."""
@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class NotMadeError(SystemExit):
-    """Snakemake failed, and the reasons are on stderr: nothing is left to say."""
+    """Snakemake failed, and the reasons are already on stderr."""
 
 
 def make(
@@ -100,7 +100,7 @@ def make(
 
 
 def _require_cache() -> None:
-    """Raises KneepointError unless Snakemake can keep what it caches."""
+    """Raises KneepointError unless Snakemake can write its cache."""
     try:
         require_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
     except (KneepointError, RuntimeError) as error:

@@ -70,7 +70,7 @@ def _state_of(name: str, folder: Path) -> State:
 
 @cache
 def outcome_of(path: Path, _changed_s: float) -> tuple[float | None, int, str]:
-    """The best of a study that is done, how many of its trials failed, and why."""
+    """Returns the best value of a finished study, and the number of failed trials with reasons."""
     found = StudyRecord.load(path)
     best = (
         None if found.table or not found.best else natural_value(found.objective, found.best.value)
@@ -124,7 +124,7 @@ def table_of(states: Sequence[State]) -> str:
 
 
 def summary_of(states: Sequence[State]) -> str:
-    """Returns how many experiments are in each state."""
+    """Returns the number of experiments in each state, as text."""
     counts = [
         f"{sum(each.state == state for each in states)} {state}"
         for state in ("done", "running", "waiting")

@@ -1,4 +1,4 @@
-"""A view of a running workflow: redrawn in place on a terminal, printed now and then elsewhere."""
+"""The view of a running workflow: redrawn in place on a terminal, or printed at intervals."""
 
 import sys
 import time
@@ -14,11 +14,11 @@ from kneepoint.workflow.states import (
 )
 
 _INTERVAL_S = 10.0
-"""Least time between two states in a log (s)."""
+"""The minimum time between two states in a log (s)."""
 
 
 class Live:
-    """What runs, redrawn in place."""
+    """A view of running experiments, redrawn in place."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console  # not needed in a log
@@ -41,7 +41,7 @@ class Live:
 
 
 class Lines:
-    """A line for each experiment that ends, and now and then what runs."""
+    """A view with lines for experiments that end, and at intervals for running experiments."""
 
     def __init__(self, stream: TextIO, now_s: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -92,8 +92,8 @@ def follow(
     """Shows the workflow on stderr until it is over.
 
     Args:
-        tell: returns the states of its experiments, and how far it is.
-        is_over: waits at most so many seconds for the end, and returns whether it is over.
+        tell: returns the states of the experiments, and the progress of the workflow.
+        is_over: waits for the end at most a number of seconds, and returns whether it is over.
     """
     interval_s = 0.5 if sys.stderr.isatty() else 1.0
     with closing(view_on(sys.stderr)) as view:

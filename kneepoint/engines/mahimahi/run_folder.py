@@ -1,4 +1,4 @@
-"""The folder of a run: our own, with a subfolder of the ordinary user whose processes run in it.
+"""The folder of a run, with a subfolder that belongs to the ordinary user of its processes.
 
 Root does not write into that subfolder and trusts nothing in it: its user may put links there.
 """

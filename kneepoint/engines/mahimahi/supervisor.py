@@ -3,8 +3,8 @@
     python -m kneepoint.engines.mahimahi.supervisor < REQUEST
 
 The supervisor leads a session of its own. It ends all processes in it after the run, at its time
-limit, on a signal, and when its standard input closes, as it does however the engine ends. It sends
-SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind. The
+limit, on a signal, and when its standard input closes, which happens whenever the engine ends. It
+sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind. The
 processes also end if the supervisor itself is killed.
 """
 
@@ -45,13 +45,13 @@ _PATIENCE_S = 5.0
 _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
-"""A disk with less free space counts as full: a run's files grow in larger steps."""
+"""The free space below which a disk counts as full, because a run's files grow in larger steps."""
 _MOST_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_ERRORS = "work/uplink.log", "work/sender.out", "work/sender.err"
 """Files that the shells and the sender write as the run's user."""
 _NO_WORD = "no reason given"
 _AFTERMATH = "process exited with failure status"
-"""A mahimahi shell prints this when another one has failed."""
+"""The message of a mahimahi shell after the failure of another shell."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Supervisor(ABC):
     """Executes one request; subclasses run the programs inside and outside the shells."""
 
     _first_file: ClassVar[str]
-    """The first file that the inside writes."""
+    """The first file that the programs inside the shells write."""
 
     def __init__(self, request: Request, stopped: StopListener) -> None:
         self._request = request

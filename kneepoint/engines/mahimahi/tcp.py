@@ -129,7 +129,7 @@ def find(name: str) -> Path:
 
 
 def is_of_mahimahi(address: str) -> bool:
-    """Whether an address is one that mahimahi assigns."""
+    """Whether mahimahi assigns an address."""
     try:
         return IPv4Address(address) in IPv4Network(INSIDES)
     except ValueError:
@@ -175,7 +175,7 @@ _FIELDS = {
 }
 _RTT = re.compile(r"\brtt:([\d.]+)/")
 _REPAIRING = re.compile(r"\b(?:lost:|retrans:[1-9]\d*/)")
-"""Segments that count as lost, or were retransmitted and not yet acknowledged."""
+"""The pattern of segments that count as lost, or were retransmitted and not yet acknowledged."""
 _TIME = re.compile(r"\d+\.\d+")
 
 

@@ -72,8 +72,8 @@ _WHOLE_DELAYS = ("signal delay", "queueing delay")
 """Delays whose percentiles are whole milliseconds in mahimahi's logs."""
 _COUNTS = ("packets", "retransmissions", "samples")
 _FEW, _FIFTH = 2, 5
-"""A capacity is agreed on by more than _FEW rows and all but one in _FIFTH; up to _FEW rows may
-contradict themselves even if they are most of a table."""
+"""Rows agree on a capacity if more than _FEW rows and all but one in _FIFTH have it; up to _FEW
+rows may contradict themselves even if they are most of a table."""
 _MOST_VARY = 0.7
 """Greatest plausible coefficient of variation of runs."""
 _MISPRINTED = 0.05
@@ -82,7 +82,7 @@ _ONE_IN = 1000
 _SAME_LINK = 0.05
 """Relative difference of capacities: rarely less between links, rarely more for a cut run."""
 _MOST_SUMS = 10_000
-"""With more possible sums of n numbers, every deviation is possible."""
+"""The number of possible sums of n numbers above which every deviation is possible."""
 
 _Range = tuple[float, float]
 
@@ -139,7 +139,7 @@ class Number:
     step: float
 
     def range(self, truncated: bool = False, slack: float = 0.0) -> _Range:
-        """The values that it may stand for, extended by the relative `slack` on either side."""
+        """Returns the values that the number may stand for, extended by the relative `slack`."""
         below, above = (0.0, self.step) if truncated else (self.step / 2, self.step / 2)
         more = slack * self.value + 1e-9 * self.step
         return max(0.0, self.value - below - more), self.value + above + more
@@ -151,7 +151,7 @@ class Number:
 
     @property
     def widest(self) -> _Range:
-        """The values that it may stand for if it is rounded or truncated."""
+        """The values that the number may stand for if it is rounded or truncated."""
         return self.range()[0], self.range(truncated=True)[1]
 
     def __str__(self) -> str:
@@ -222,7 +222,8 @@ class Contradiction:
     columns: tuple[str, ...]
     says: str
     varies: float = 0.0
-    """Coefficient of variation of the runs that would explain it; 0: none would."""
+    """The coefficient of variation of runs that would explain the contradiction; 0: no
+    variation."""
 
     def __str__(self) -> str:
         unless = f", unless its runs vary by {self.varies:.0%}" if self.varies else ""

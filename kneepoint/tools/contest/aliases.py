@@ -101,7 +101,7 @@ def anonymous(found: Json, key: Mapping[str, str]) -> tuple[Json, dict[str, str]
         if "author" in row:
             hidden["author"] = key[row["author"]]
         if "remark" in row:
-            hidden["remark"] = ""  # it quotes names
+            hidden["remark"] = ""  # remarks quote names
         if "reason" in row:
             quotes_source = bool(row.get("message", "number" in row))
             reason = row["reason"].partition(": ")[0] if quotes_source else row["reason"]

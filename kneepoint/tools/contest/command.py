@@ -83,7 +83,7 @@ _COLUMNS = (
     "--secret",
     "secrets",
     type=PATH,
-    multiple=True,  # of two, click would take the last and say nothing
+    multiple=True,  # click would silently take the last of two
     help="File with the secret seed, to repeat a contest that is over.",
 )
 @click.option(
@@ -155,7 +155,7 @@ def command(
         except KneepointError as error:
             if not is_watching:
                 raise
-            click.echo(f"error: {error}", err=True)  # the next submission may fix it
+            click.echo(f"error: {error}", err=True)  # the next submission may correct the error
         except OSError:
             raise
         except Exception as error:

@@ -22,7 +22,7 @@ _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
 
 
 def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
-    """Draws the figures that the leaderboard has data for; returns files by figure name."""
+    """Draws all figures for which the leaderboard has data; returns files by figure name."""
     with style.house():
         figures = {}
         if found["ranking"] or found["baselines"]:
@@ -36,7 +36,7 @@ def draw_figures(found: Json, folder: Path) -> dict[str, Path]:
 
 
 def plane(found: Json, network: Json) -> Figure:
-    """Throughput against signal delay of every entry and baseline, the hull, the bound."""
+    """Draws throughput over signal delay of every entry and baseline, the hull and the bound."""
     figure, axes = style.panel(3.4)
     bound = network["omniscient"]
     points = _points(found, network["name"])

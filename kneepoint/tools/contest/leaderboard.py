@@ -23,8 +23,8 @@ from kneepoint.tools.contest.standing import (
 
 VERSION = 2
 NEAR_OMNISCIENT = 0.5
-"""From this share of the omniscient power on a final network on, an entry is marked for inspection:
-on a cellular link, a sender that knows only its acknowledgments reaches less."""
+"""The share of the omniscient power on a final network from which an entry is marked for
+inspection: on a cellular link, a sender that knows only its acknowledgments reaches less."""
 
 
 def verdict(

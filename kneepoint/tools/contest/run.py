@@ -190,7 +190,7 @@ class ContestRun:
         if self.contest.other_host_latency_us is not None and not self.engine.is_real_time:
             total += len(able) * len(self.contest.ranked_on)
         progress = Progress("contest", total, is_real_time=self.engine.is_real_time)
-        # The journal has the last words of runs on secret links.
+        # The journal contains the last output of runs on secret links.
         with RunJournal(self.folder / "runs.jsonl", mode=0o600) as journal:
             runner = Runner(
                 journal,

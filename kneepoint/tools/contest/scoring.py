@@ -24,7 +24,7 @@ from kneepoint.tools.contest.config import Contest
 LAST_WORDS = "; its last words: "
 """Text that controllers/entries/process.cc prefixes to an entry's last output."""
 _Key = tuple[str, int, int]
-"""A run of an entry: network, seed and number of the repetition."""
+"""The key of an entry's run: network, seed and number of the repetition."""
 
 
 def run_all(

@@ -28,7 +28,7 @@ RESAMPLES = 4_000
 FLIPS = 19_999
 _TAIL = 0.025
 _FEWEST_RUNS, _APART, _SAMPLES = 4, 0.2, 10_000
-"""Fewest runs, least relative gap, and Monte Carlo samples of `outcomes_of`."""
+"""Minimum number of runs, minimum relative gap, and Monte Carlo samples of `outcomes_of`."""
 
 
 def spread_of(scores: Floats, *, is_ratio: bool) -> Json:

@@ -53,7 +53,7 @@ Split = Literal["train", "test"]
 DEFAULT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
 SEEDS = tuple(range(1, 9))
 _AHEAD = 64
-"""Candidates that are read ahead of the answers."""
+"""The number of candidates that are read ahead of the answers."""
 _LEAST_KEY_BYTES = 16
 
 
@@ -178,7 +178,7 @@ class Evaluator:
                     yield answer.result()
             finally:
                 is_over.set()
-                with suppress(queue.Empty):  # the reader may wait for room in the queue
+                with suppress(queue.Empty):  # so that a reader that waits for room can end
                     while answer := pending.get_nowait():
                         answer.cancel()
 

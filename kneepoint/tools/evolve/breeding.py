@@ -58,7 +58,7 @@ _SHORT: Mapping[str, Sequence[str]] = {
     "rate": ("rate({span})",),
     "packets": ("{factor} * w ** {power}",),
 }
-"""Productions at the greatest depth, which do not recurse."""
+"""Productions at the maximum depth, which do not recurse."""
 _AROUND: Mapping[str, Sequence[str]] = {
     "any": (
         "{x} * (1 + {small} * {number})",
@@ -152,7 +152,7 @@ def _moved(numbers: Sequence[float], rng: random.Random) -> list[float]:
 
 
 def _restructured(rule: Rule, rng: random.Random) -> Rule:
-    """Draws a part anew, surrounds it, or replaces it by one of its own parts."""
+    """Replaces a part by a random part or by one of its own parts, or surrounds it."""
     places = [each for each in _places(rule) if each.dimension]
     place = rng.choice(places)
     way = rng.choice(("anew", "around", "within"))

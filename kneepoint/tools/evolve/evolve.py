@@ -2,7 +2,8 @@
 
 Both searches are ordinary studies. In the study of structures, the only parameter of a trial is its
 number, which stands for a rule bred from the best finished trials. All trials run with the same
-seeds, and a trial is stopped after the first run if it is below the median of the others there.
+seeds, and a trial is stopped after the first run if this run is below the median of other trials'
+first runs.
 """
 
 import math
@@ -47,12 +48,14 @@ _COLUMN = "rule"
 _PARENTS = 24
 _ASK_AHEAD = 8
 _APART = 15
-"""First rounds that start from random rules: the first rules determine most of a round's outcome.
-Independent of the number of rounds, so that a search with more rounds extends a shorter one."""
+"""The number of first rounds that start from random rules, which determine most of a round's
+outcome. Independent of the number of rounds, so that a search with more rounds extends a shorter
+one."""
 _AGAIN = 5
-"""Factor of the runs, with other seeds, from which the best rule is chosen at the end."""
+"""The factor on the number of runs, with other seeds, from which the best rule is chosen at the
+end."""
 _HALF, _ALL = Race(pruner="median", first=1), Race(p=1e-9)
-"""Races that stop half of the trials after the first run, and none; both have common seeds."""
+"""A race that stops half of the trials after the first run, and a race that stops no trial."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class EvolutionEffort:
 
     Args:
         rounds: number of rounds, each with a search of structures and a search of literals.
-        trials: trials per round for structures, and as many for literals.
+        trials: number of trials per round for structures, and also for literals.
         penalty: share of its value that a rule loses with each operator.
         tuned: number of best structures whose literals are searched.
         longer: factor of the trials for literals after the last round.
@@ -77,7 +80,7 @@ class EvolutionEffort:
 
     @property
     def most_trials(self) -> int:
-        """Greatest number of trials of the whole search."""
+        """The maximum number of trials of the whole search."""
         searches = self.rounds * (1 + self.tuned) + self.tuned * self.longer
         return self.trials * searches + _PARENTS
 

@@ -44,7 +44,7 @@ from kneepoint.tools.fit_path.path import (
 )
 
 DOUBTFUL = 0.01
-"""P value below which a single network is said not to explain all schemes."""
+"""The p value below which the command reports that no single network explains all schemes."""
 
 
 @subcommand("""

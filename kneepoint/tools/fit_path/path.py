@@ -144,7 +144,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measured figure, the fitted one, and the prediction of a fit without its scheme."""
+    """A measured figure, the fitted figure, and the prediction of a fit without its scheme."""
 
     controller: str
     metric: str
@@ -174,7 +174,7 @@ def fit_path(path: PathDescription, network: PreparedNetwork, run: Run, seed: in
     variance of our runs divided by its number of runs.
 
     Args:
-        path: what to fit.
+        path: the path to fit.
         network: the prepared network `path.network`.
         run: runs schemes.
         seed: of all draws.

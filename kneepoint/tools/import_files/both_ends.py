@@ -33,11 +33,11 @@ from kneepoint.tools.import_files.packets import (
 )
 from kneepoint.tools.import_files.pantheon import measurement_of
 
-_PATIENCE_S = 60.0  # for a packet at the other end
-_MOST_UNSEEN = 0.01  # of what came, without having left
-_FEW = 2  # packets that headers rewritten on the way may hide
-_SILENCE_S = 0.1  # without any packet
-_MANY_LOST, _SHARE_LOST = 20, 0.9  # in a silence
+_PATIENCE_S = 60.0  # time that a packet waits for its match at the other end
+_MOST_UNSEEN = 0.01  # share of arrived bytes without a departure
+_FEW = 2  # packets that rewritten headers may hide
+_SILENCE_S = 0.1  # minimum time without any packet
+_MANY_LOST, _SHARE_LOST = 20, 0.9  # lost packets, and their share, in a silence
 
 
 def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
@@ -111,8 +111,8 @@ class _Flow:
     ranges: tuple[ByteRanges, ByteRanges] = field(
         default_factory=lambda: (ByteRanges(_PATIENCE_S), ByteRanges(_PATIENCE_S))
     )
-    newest: int | None = None  # sequence number that left, unwrapped
-    _unseen_bytes: float | None = None  # came since the last match, without having left
+    newest: int | None = None  # latest sequence number that left, unwrapped
+    _unseen_bytes: float | None = None  # arrived since the last match without a departure
 
     def take(self, packet: Packet, is_sent: bool) -> list[Match]:
         """Returns matches with packets seen earlier at the other end; unmatched bytes wait."""
@@ -191,9 +191,9 @@ class _Ends:
     greatest_s: float = 0
     least_s: float = float("inf")
     back: _Back = field(default_factory=_Back)
-    silences: list[tuple[float, float]] = field(default_factory=list)  # at the receiver
-    left_s: list[float] = field(default_factory=list)  # first and last time of leaving, of matches
-    came_s: list[float] = field(default_factory=list)  # and of coming
+    silences: list[tuple[float, float]] = field(default_factory=list)  # of the receiver
+    left_s: list[float] = field(default_factory=list)  # first and last departure of matches
+    came_s: list[float] = field(default_factory=list)  # first and last arrival of matches
 
 
 def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement | None:

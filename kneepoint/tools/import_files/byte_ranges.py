@@ -37,8 +37,8 @@ class Match(NamedTuple):
 
     time_s: float
     bytes_: int
-    share: float  # of the packet that was taken
-    is_whole: bool  # and was the whole packet at the other end
+    share: float  # share of the packet that the match covers
+    is_whole: bool  # whether it was a whole packet at the other end
 
 
 class ByteRanges:
@@ -58,7 +58,7 @@ class ByteRanges:
             del self._ranges[0]
 
     def take(self, packet: Packet, begins: int) -> list[Match]:
-        """Takes those of the bytes that wait; if retransmitted, of the same or the last packet."""
+        """Takes the waiting bytes of a range; if retransmitted, of the same or the last packet."""
         ends = begins + packet.ends - packet.begins
         low = bisect_left(self._ranges, begins - self._longest, key=lambda each: each.begins)
         high = bisect_left(self._ranges, ends, low, key=lambda each: each.begins)
@@ -94,7 +94,7 @@ class Acknowledged:
     def __init__(self) -> None:
         self.bytes_ = self.unseen = 0
         self._seen: list[tuple[int, int]] = []  # apart, by sequence numbers, unwrapped
-        self._floor: int | None = None  # everything below is counted
+        self._floor: int | None = None  # all bytes below are counted
         self._acked = 0
 
     def begin(self) -> None:

@@ -16,10 +16,10 @@ from kneepoint.tools.import_files.headers import (
 )
 from kneepoint.tools.import_files.records import UnreadableError
 
-_WINDOW_S = 1.0  # greatest delay of a copy, such as behind a queue
+_WINDOW_S = 1.0  # maximum delay of a copy, such as after a queue
 _MOST_AWAITED = 65_536
 _AT_ONCE_S = 0.005
-_MOST_COPIES = 8  # with more, the datagrams of the flow are all alike
+_MOST_COPIES = 8  # more copies mean that all datagrams of a flow are equal
 
 
 @dataclass(slots=True)
@@ -42,11 +42,11 @@ class Copies:
         self._new: dict[object, _Seen] = {}
         self._old: dict[object, _Seen] = {}
         self._began_s = 0.0
-        self._bytes: dict[bytes, Counter[int]] = {}  # by places
+        self._bytes: dict[bytes, Counter[int]] = {}  # bytes of each flow by place
         self._twins: Counter[bytes] = Counter()
-        self._merged: set[bytes] = set()  # flows, perhaps
-        self._alike: set[bytes] = set()  # flows of UDP
-        self._spread: set[bytes] = set()  # over interfaces
+        self._merged: set[bytes] = set()  # flows that may have merged packets
+        self._alike: set[bytes] = set()  # UDP flows with equal datagrams
+        self._spread: set[bytes] = set()  # flows over several interfaces
 
     def without(self, packet: Packet) -> Iterator[Packet]:
         """Yields the packet, or its parts that are not copies: interfaces may merge differently."""

@@ -22,10 +22,10 @@ _IPS, _VLANS, _MPLS, _PPPOE = (0x0800, 0x86DD), (0x8100, 0x88A8, 0x9100), (0x884
 _PPP_IPS = (0x0021, 0x0057)
 _TCP, _UDP, _FRAGMENT, _EXTENSIONS = 6, 17, 44, (0, 43, 60)  # protocols
 _SYN, _ACK = 2, 16
-_MSS = 2  # an option
-_TIMESTAMPS = b"\x01\x01\x08\x0a"  # where Linux and the BSDs put that option
+_MSS = 2  # number of the TCP option
+_TIMESTAMPS = b"\x01\x01\x08\x0a"  # first options of Linux and the BSDs
 _ETHERNET_BYTES = 1500
-_MOST_FRAGMENTED = 4096  # datagrams whose other fragments are awaited
+_MOST_FRAGMENTED = 4096  # maximum number of incomplete datagrams
 
 _IP4 = struct.Struct(">BxHHHxBxx8s")
 _IP6 = struct.Struct(">4xHBx32s")
@@ -108,7 +108,7 @@ class _Network(NamedTuple):
     bytes_: int
     extra: int
     own: int
-    fragment: int  # where it belongs, in units of 8 bytes
+    fragment: int  # offset in the datagram, in units of 8 bytes
     has_more: bool
 
 

@@ -35,9 +35,9 @@ from kneepoint.tools.import_files.records import (
     read_records,
 )
 
-_MOST_UNSEEN = 0.01  # of the acknowledged
-_FEW_BYTES = 1500  # such as that of a FIN
-_MOST_SEGMENTS = 65_536  # that wait for their acknowledgment
+_MOST_UNSEEN = 0.01  # share of acknowledged bytes
+_FEW_BYTES = 1500  # unseen bytes that are ignored, such as a FIN's
+_MOST_SEGMENTS = 65_536  # maximum number of unacknowledged segments
 OFFLOADS_OFF = "ethtool -K DEV tso off gso off gro off"
 DROPPED = "tcpdump dropped them; capture again, with less data (-s 128), more memory (-B 65536)"
 MERGED = (

@@ -30,11 +30,11 @@ from kneepoint.tools.import_files.measurement import (
 _KEYS = re.compile(rb'"(?:qlog_version|qlog_format|file_schema)"\s*:')
 _METRICS = ("metrics_updated", "recovery_metrics_updated", "metric_update")
 _TAKEN = ("packet_sent", "packet_received", "packet_lost", *_METRICS)
-_NAMES = ("name", "event", "event_type")  # the latter two of drafts 01 and 00
+_NAMES = ("name", "event", "event_type")  # the last two in drafts 01 and 00
 _TIMES = ("time", "relative_time", "delta_time")
 _UNITS_MS = {"ms": 1.0, "us": 0.001}
-_SLACK_S = 0.001  # between the threads of a process
-_SPACES = {"initial": "initial", "handshake": "handshake"}  # else the application's
+_SLACK_S = 0.001  # time between threads of a process
+_SPACES = {"initial": "initial", "handshake": "handshake"}  # others: application
 _RS = b"\x1e"
 _HEAD = 65_536
 
@@ -174,7 +174,7 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
 def _confirm(path: Path, rtts: Delays, own: Delays) -> None:
     """Refuses RTTs that contradict the times of packets and their acknowledgments."""
     told_ms, seen_ms = (each.figures("rtt").get("rtt_p50_ms") for each in (rtts, own))
-    if told_ms is None or seen_ms is None or max(told_ms, seen_ms) < 1:  # times may be of whole ms
+    if told_ms is None or seen_ms is None or max(told_ms, seen_ms) < 1:  # times may be whole ms
         return
     if not agree(told_ms, seen_ms, 30):
         raise FORMAT.refuse(

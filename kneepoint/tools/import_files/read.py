@@ -43,7 +43,7 @@ _PROBABLE = {
 }
 _LONG_S, _SLOW_MBPS = 7200, 0.2
 _SHORT_S, _FAST_MBPS = 1, 1000
-"""Improbable runs: long at a low rate, or short at a high rate, as with a wrong unit of time."""
+"""Limits of improbable runs: long at a low rate, or short at a high rate, as with a wrong unit."""
 
 
 def read_measurements(paths: Iterable[Path]) -> list[Measurement]:
