@@ -2,7 +2,7 @@
 
     python -m docs.schemas
 
-A YAML file names its schema in its first line, as those of config/ do.
+A YAML file, such as a file of config/, names its schema in its first line.
 """
 
 import json
@@ -39,7 +39,7 @@ _CORE: Mapping[str, tuple[type[BaseModel], str]] = {
 
 
 def _found() -> Iterator[tuple[str, tuple[type[BaseModel], str]]]:
-    """The kinds of files: the core's, with keys of questions, and those that tools declare."""
+    """Yields the kinds of files of the core, with keys of questions, and of tools."""
     yield from _CORE.items()
     for tool, declared in tools.declared("SCHEMAS").items():
         for name, (module, model, title) in declared.items():
@@ -47,7 +47,7 @@ def _found() -> Iterator[tuple[str, tuple[type[BaseModel], str]]]:
 
 
 FILES = dict(_found())
-"""The model of each kind of file, and what its files are called."""
+"""The model of each kind of file, and the name of its files."""
 
 
 def text_of(model: type[BaseModel]) -> str:

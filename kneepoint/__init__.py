@@ -9,7 +9,7 @@ __all__ = ["open_results"]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports pandas and scipy only for those who need them: the command must start fast."""
+    """Imports pandas and scipy only on demand, because the command must start fast."""
     if name == "open_results":
         from kneepoint.analysis.opened import open_results
 

@@ -7,7 +7,7 @@ from kneepoint.common.places import IS_INSTALLED
 
 
 def main() -> None:
-    """Runs the command, or says what to do where packages are missing."""
+    """Runs the command, or prints a remedy if packages are missing."""
     run_command_line(_main)
 
 

@@ -1,4 +1,4 @@
-"""Gathers the pages of the site: those of docs/, the README as the first, and the reference.
+"""Gathers the pages of the site: the README as first page, docs/, and the reference.
 
 Every link is checked, and turned into one of the site: a file of the repository that is no page
 becomes its name.
@@ -41,9 +41,9 @@ def gather(
     """Writes the pages of the site into an empty folder; returns them.
 
     Args:
-        into: folder; what it held is gone afterwards.
+        into: folder, which is emptied first.
         reference: the text of each page of the reference, by its name.
-        parameters: what ends a controller's section of the page of the field, by its name.
+        parameters: by controller, the text at the end of its section of the page of the field.
 
     Raises:
         KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.

@@ -92,7 +92,7 @@ def _model(title: str, schema: Mapping[str, Any], level: str = "##") -> str:
 
 
 def _default(schema: Mapping[str, Any]) -> str:
-    """A long one is made of a part's own defaults."""
+    """Formats a default; a long default refers to the defaults of its parts."""
     if "default" not in schema:
         return "required"
     value = schema["default"]
@@ -103,7 +103,7 @@ def _default(schema: Mapping[str, Any]) -> str:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """What a value may be, in words; other models are links."""
+    """Describes the type of a value; other models are links."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"

@@ -80,9 +80,9 @@ class Searched:
 class StudyRuns:
     """A study and its results.
 
-    `trials` and `runs` follow the results schema; runs carry a column `parameter_<name>` for each
-    parameter, and so do trials for those searched (a searched setting of the network or its host
-    counts as one). The runs of a worst case's opponent are not among `runs`.
+    `trials` and `runs` follow the results schema; `runs` has a column `parameter_<name>` for each
+    parameter; `trials` has it for each searched parameter, also of a network or host. `runs` does
+    not contain runs of a worst case's opponent.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Results:
 
     @cached_property
     def comparisons(self) -> list[Compared]:
-        """The comparisons, engine by engine; on the kernel, only finished ones."""
+        """The comparisons on each engine; on the kernel, only finished comparisons."""
         found = []
         for name, wanted in self.workflow.comparisons.items():
             for engine in (each for each in FOLDERS if each in wanted.engines):
@@ -335,7 +335,7 @@ class Results:
         trials = read_frame(folder / "trials.parquet")
         controller = self._catalogue.controller(study.controller, f"study {name}")
         runs = read_frame(folder / "runs.parquet")
-        if study.opponent:  # whose runs follow, on the one network
+        if study.opponent:  # the opponent's runs follow the controller's
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
 
         def prefix(column: str) -> str:

@@ -1,7 +1,7 @@
 """The stages of the analysis, and the schema of each table that they write.
 
 Questions declare most of them (see kneepoint.runs.question); the inventory has all runs. Delays are
-95th percentiles. A relative difference is ours over theirs, less one.
+95th percentiles. A relative difference is our value over the other value, minus 1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,12 +21,12 @@ _INVENTORY = Stage(
     module="kneepoint.analysis.inventory",
 )
 STAGES: Mapping[str, Stage] = {**stages(), "inventory": _INVENTORY}
-"""Every stage, by its name; none reads a table of a later one."""
+"""Every stage, by its name; no stage reads a table of a later stage."""
 _STAGE_OF = {table: name for name, stage in STAGES.items() for table in stage.tables}
 
 
 class _Tables(Mapping[str, Table]):
-    """The schemas, each from the module of its stage when it is first asked for."""
+    """The schemas of all tables; a stage's module is imported at the first access."""
 
     def __getitem__(self, name: str) -> Table:
         module = import_module(STAGES[_STAGE_OF[name]].module)

@@ -85,7 +85,7 @@ def best(
         label = int(known.index[int(np.argmax(known.to_numpy()))])
     greatest, n = float(known[label]), int(runs[label])
     allowed = runs[known.index].map(lambda other: luck.margin(n, other) * abs(greatest))
-    near = known[known >= greatest - allowed]  # none where the margin is NaN
+    near = known[known >= greatest - allowed]  # empty if the margin is NaN
     ties = tuple(int(i) for i in near.index if i != label)
     return Best(label, greatest, n, luck.margin(n, math.inf), luck.margin(n, n), ties)
 

@@ -83,8 +83,7 @@ def command() -> None:
 def check(files: tuple[Path, ...], outage_s: float, as_json: bool) -> None:
     """Check whether each FILE is a valid trace, and describe it.
 
-    The exit status is 1 if a file is not a valid trace. The digest is the one to write into
-    traces.yaml.
+    The exit status is 1 if a file is not a valid trace. Write the digest into traces.yaml.
     """
     checked = [_checked(path, outage_s) for path in files]
     texts = [f"{found['file']}\n{found.pop('text')}" for found in checked]

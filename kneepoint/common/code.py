@@ -52,7 +52,7 @@ def modules_of(module: str) -> frozenset[str]:
 
 @cache
 def _imports_of(module: str) -> frozenset[str]:
-    """The modules that run when this one is imported, packages too, or that a function imports."""
+    """The modules and packages that importing this module runs, or that a function imports."""
     path = _path_of(module)
     assert path is not None
     package, _, _ = module.rpartition(".")

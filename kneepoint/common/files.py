@@ -117,7 +117,7 @@ def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
 def keep_temporary_files(name: str) -> Path:
     """Makes a private folder for all temporary files of this process and its children.
 
-    It is removed when the process ends or, after a kill, by the next one (see private_folder).
+    It is removed when the process ends or, after a kill, by the next process (see private_folder).
     """
     stack = ExitStack()
     folder = stack.enter_context(private_folder(name))
@@ -294,7 +294,7 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
     """
     with our_files():
         path.parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # not what a link points to
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW  # never the target of a link
         file = os.fdopen(os.open(path, flags, 0o666), "a+")
     deadline_s = time.monotonic() + patience_s
     while True:

@@ -48,7 +48,7 @@ def first_object(text: str, reader: json.JSONDecoder) -> tuple[Any, tuple[str, s
     """Returns the first complete JSON value of a text, and the text before and after it.
 
     The value begins the text, or is an object that begins a line. Raises ValueError, like
-    `parse_json`, if there is none.
+    `parse_json`, if the text has no such value.
     """
     begin = len(text) - len(text.lstrip())
     places = [begin, *(each.start() for each in islice(_BRACE.finditer(text, begin + 1), _TRIES))]

@@ -111,7 +111,7 @@ def sign(
 
 
 def read_made_by(folder: Path) -> MadeBy | None:
-    """Reads the provenance of a folder; None if it has none."""
+    """Reads the provenance of a folder; None without provenance."""
     path = folder / NAME
     try:
         made = MadeBy(**read_json(path))

@@ -72,7 +72,7 @@ def require_sealed(name: str, path: Path) -> None:
     """Raises KneepointError if a file differs from the digest in the record of its job, if any."""
     try:
         digest = read_json(record_of(name))["files"][str(path)]
-    except (KeyError, OSError, TypeError, ValueError):  # nothing is known; Snakemake asks is_sealed
+    except (KeyError, OSError, TypeError, ValueError):  # without a record; Snakemake uses is_sealed
         return
     if _digest_of(path) not in ("", digest):
         raise unusable(path, "it has changed since it was written")

@@ -82,7 +82,7 @@ def require_config_here() -> Path:
     """Returns the configuration of the current folder's project.
 
     Raises:
-        KneepointError: there is none, or a folder has two.
+        KneepointError: no configuration exists, or a folder has two.
     """
     here = current_folder()
     found = find_config(here)
@@ -165,7 +165,7 @@ def _enter(folder: Path, config: Path) -> None:
 
 
 def _forget_removed_controllers(own: Path) -> None:
-    """Removes a project's built controllers without a source: they would hide shipped ones."""
+    """Removes a project's built controllers without a source, which hide shipped controllers."""
     for built in OWN_CONTROLLERS.glob("*.so"):
         if not (own / f"{built.stem}.cc").is_file():
             built.unlink(missing_ok=True)

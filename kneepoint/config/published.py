@@ -120,7 +120,7 @@ class TableDescription(ConfigModel):
     )
     unstated: Mapping[str, str] = Field(
         default={},
-        description="those of `parameters` that the report does not state, with the source of "
+        description="parameters (see above) that the report does not state, with the source of "
         "their values",
     )
     fitted: tuple[str, ...] = Field(

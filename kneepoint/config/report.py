@@ -27,7 +27,7 @@ class Report(ConfigModel):
         default="", description="Markdown; the generated abstract follows without its introduction"
     )
     sections: tuple[Name, ...] = Field(
-        default=(), description="files of text/ (NAME.md): sections before the generated ones"
+        default=(), description="files of text/ (NAME.md): sections before the generated sections"
     )
     closing: tuple[Name, ...] = Field(
         default=(), description="files of text/: sections after the results, before the references"

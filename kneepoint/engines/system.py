@@ -98,7 +98,8 @@ def run(*command: str | Path, remedy: str = _AGAIN) -> str:
 def older_entries(release: Mapping[str, str], apt: Path) -> str:
     """Returns source entries of the last release with mahimahi; "" if this release has it.
 
-    They are derived from the entries in the folder `apt`; raises KneepointError if it has none.
+    They are derived from the entries in the folder `apt`; raises KneepointError if it has no
+    entries.
     """
     codename = release.get("VERSION_CODENAME", "")
     if codename in ("buster", LAST_DEBIAN, _LAST_UBUNTU):
@@ -109,7 +110,7 @@ def older_entries(release: Mapping[str, str], apt: Path) -> str:
 
 
 def install_packages(first: str, *others: str) -> None:
-    """Installs packages and their dependencies, and records the new ones.
+    """Installs packages and their dependencies, and records the new packages.
 
     apt marks all but the first as `auto`, so that the removal keeps packages that the user requests
     later. Raises KneepointError if apt cannot install them without removing others.

@@ -262,7 +262,7 @@ class Compiler:
                 for each in names:
                     (stage / each).parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(build.root / each, stage / each)
-                    os.utime(stage / each, (0, 0))  # as __TIMESTAMP__ would tell
+                    os.utime(stage / each, (0, 0))  # __TIMESTAMP__ depends on it
                 command = [self.command, *words, "-c"]
                 self._run(build, command, copy, stage, build.digests, {})
 

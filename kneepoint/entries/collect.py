@@ -87,7 +87,7 @@ _MOST_NAME_BYTES = 200
 """Names must be valid names of folders, for feedback."""
 _ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
 _MOST_REFS = 10_000
-"""Limit of the references of a watched repository; changes of further ones go unnoticed."""
+"""The limit of a watched repository's references; changes of further references are not noticed."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
 _SAFE = """\
@@ -474,7 +474,7 @@ def _archive(repository: Repository, folder: Path, into: Path, confined: Confine
 def _archive_of(root: int, repository: Repository, into: Path, confined: Confined) -> float:
     """Takes the files of a revision by `git archive`; returns its commit's time (s since 1970).
 
-    Git reads a clone of a copy of the repository, because a clone has none of its settings.
+    Git reads a clone of a copy of the repository, because a clone does not copy its settings.
     """
     revision = repository.commit or repository.branch or "HEAD"
     with private_folder("git") as work:

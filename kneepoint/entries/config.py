@@ -149,7 +149,7 @@ class EntryFile(ConfigModel):
 
 
 def load_entry_file(folder: Path) -> EntryFile:
-    """Reads an entry's kneepoint.yaml, if there is one.
+    """Reads an entry's kneepoint.yaml, if it exists.
 
     Raises:
         KneepointError: the file is malformed.

@@ -105,7 +105,7 @@ class EntryBuilder:
         runner_sha256: digest of the program that runs entries.
         python_sha256: digest of the program that runs Python entries.
         is_trusting: whether entries run without a sandbox.
-        arguments: arguments of senders that declare none.
+        arguments: arguments of senders that do not declare arguments.
         environment: environment of all senders, besides their declared variables.
         cpu_s: limit of CPU time of a sender in a run (s); None: by the run's duration.
     """

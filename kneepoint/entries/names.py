@@ -79,10 +79,10 @@ def skeleton(name: str) -> str:
 
 
 def remarks_on(names: Collection[str], others: Collection[str] = ()) -> dict[str, str]:
-    """Returns remarks, by name, on names that look like another one or mix scripts.
+    """Returns remarks, by name, on names that look like another name or mix scripts.
 
-    Both of two similar names get a remark, because no program knows which one imitates the other;
-    names of `others` get none.
+    Both of two similar names get a remark, because no program knows which name imitates the other;
+    names of `others` get no remark.
     """
     every = sorted({*names, *others})
     alike: dict[str, list[str]] = {}

@@ -41,7 +41,7 @@ def derive_entries(
     """Returns deb822 source entries for `suite` with the mirrors and keys of this system.
 
     Entries of other vendors and of security and update suites do not count; raises KneepointError
-    if none is left.
+    if no entry is left.
     """
     derived: dict[str, None] = {}
     for stanza in _read_entries(apt_folder):

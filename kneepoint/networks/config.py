@@ -103,7 +103,7 @@ class Cut(ConfigModel):
     """Part of a trace: the opportunities in (start_s, end_s], shifted to start at 0.
 
     start_s itself is excluded: a packet departs strictly later than the millisecond in which it
-    arrives, so an opportunity at time 0 could carry none.
+    arrives, so an opportunity at time 0 could carry no packet.
     """
 
     start_s: float = Field(default=0.0, ge=0, description="start of the part (s)")
@@ -229,7 +229,7 @@ class Network(ConfigModel):
         ge=0,
         le=60_000,
         description="addition to delay_ms in the second half of each delay_period_s (ms), in "
-        "each direction; whole where delay_ms is; not in mahimahi",
+        "each direction; a whole number if delay_ms must be one; not in mahimahi",
     )
     delay_period_s: float | None = Field(
         default=None,
@@ -255,7 +255,7 @@ class Network(ConfigModel):
     host_from: Name | None = Field(
         default=None,
         description="study that searches parameters of the host; the values of its best trial "
-        "replace those in host_model and host_latency_us",
+        "replace values in host_model and host_latency_us",
     )
 
     @model_validator(mode="after")
@@ -363,7 +363,7 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
 
 
 def network_file(config: Path, name: str) -> Path:
-    """Returns networks/`name`.yaml beside `config`, or the shipped file if there is none."""
+    """Returns networks/`name`.yaml beside `config` or, without this file, the shipped file."""
     own, shipped = (each / "networks" / f"{name}.yaml" for each in (config.parent, SHIPPED))
     return shipped if shipped.is_file() and not own.is_file() else own
 
@@ -377,8 +377,8 @@ def known_networks(config: Path) -> list[str]:
 def load_network(config: Path, name: str, named_in: str | None = None) -> Network:
     """Reads networks/`name`.yaml beside the configuration file `config`, or the shipped file.
 
-    Raises KneepointError if there is none; the message begins with `named_in`, the file that names
-    the network.
+    Raises KneepointError without such a file; the message begins with `named_in`, the file that
+    names the network.
     """
     where = f"{named_in}: " if named_in else ""
     if not re.fullmatch(NAME, name):
@@ -394,7 +394,7 @@ def catalogue_files(config: Path) -> list[Path]:
 
 
 def load_trace_catalogue(config: Path) -> dict[str, TraceEntry]:
-    """Reads the shipped traces.yaml and the one beside `config`, which has precedence."""
+    """Reads the shipped traces.yaml and the traces.yaml beside `config`, which has precedence."""
     found: dict[str, TraceEntry] = {}
     for path in catalogue_files(config):
         found |= read_config(path, TraceCatalogue).root

@@ -1,4 +1,4 @@
-"""The omniscient bound: what a sender that knows the trace in advance would achieve."""
+"""The omniscient bound: the metrics of a sender that knows the trace in advance."""
 
 import math
 from collections.abc import Sequence

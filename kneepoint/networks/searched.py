@@ -44,7 +44,7 @@ class SearchedNetworks:
         return network
 
     def forget_all_but(self, kept: Iterable[PreparedNetwork]) -> None:
-        """Removes all trials' traces except those of `kept`; they can be made again."""
+        """Removes all trials' traces except the traces of `kept`; they can be made again."""
         digests = {network.uplink.trace_sha256 for network in kept}
         for path in self.folder.glob("*.trace"):
             if path.stem not in digests:

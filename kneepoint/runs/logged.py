@@ -19,6 +19,6 @@ def run_logged(
     (finished,) = yield Batch([run], engine=keeping, anew=True)
     if finished.record.status != "failed":
         link_log.replace(job.out_dir / UPLINK_LOG)
-        if flow_log.exists():  # real runs have none
+        if flow_log.exists():  # real runs have no log of the sender
             flow_log.replace(job.out_dir / FLOW_LOG)
     return finished

@@ -82,8 +82,8 @@ class Experiment:
         networks: names of its networks.
         needs: experiments whose results it reads.
         tables: tables of the analysis that it reads; their stages feed experiments.
-        config_files: configuration files that it reads, including those of its networks, besides
-            the main one.
+        config_files: configuration files that it reads, including files of its networks, without
+            the main file.
         settings: its settings in the main file, as text.
         file: configuration file that describes it.
         group: its group of results in the analysis; "": a group of its own name.
@@ -308,13 +308,13 @@ def stages() -> Mapping[str, Stage]:
 
 @cache
 def modules(name: str) -> Mapping[str, ModuleType]:
-    """The module `name` of each question's folder that has one: its tables, or its section."""
+    """Returns the module `name` of each question that has this module."""
     paths = {question: f"{PACKAGE}.{question}.{name}" for question in questions()}
     return {each: import_module(path) for each, path in paths.items() if find_spec(path)}
 
 
 def reserved() -> list[str]:
-    """Names of folders in the results that studies may not use."""
+    """Returns the names of folders in the results that studies may not use."""
     return ["figures", "tables", *(name for each in questions().values() for name in each.folders)]
 
 

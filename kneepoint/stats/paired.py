@@ -80,7 +80,7 @@ def paired_ratio(
 
 
 def over_networks(strata: Sequence[Floats], seed: int, level: float = 0.95) -> Ratio:
-    """Compares two settings on a population of networks, of which the measured ones are a sample.
+    """Compares two settings on a population of networks; the measured networks are a sample.
 
     Each network is one value, the mean logarithm of its pairs, which includes the variation between
     seeds. The interval is Student's t interval; the test flips the signs of whole networks. With

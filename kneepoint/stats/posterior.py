@@ -26,7 +26,7 @@ from kneepoint.stats import Floats
 WITHIN = 0.01
 """A setting is as good as the best if its value is lower by at most this share."""
 LEADERS = 15
-"""Number of settings that may be the best: those with the greatest posterior means."""
+"""The number of settings that may be the best: settings with the greatest posterior means."""
 DRAWS = 4000
 _CONSTANT = 1.0
 """Prior standard deviation of the level common to all settings."""

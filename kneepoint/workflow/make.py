@@ -54,11 +54,10 @@ def make(
         config: configuration file of the workflow.
         targets: files or rules; empty: everything.
         cores: value of Snakemake's --cores.
-        quiet: show nothing but errors, and what is compiled if there is a forecast.
-        keep_going: make whatever does not depend on what fails.
-        objects: what controllers/build.sh compiles besides the programs, if they are out of date;
-            None: all controllers.
-        forecast: of all that a command makes.
+        quiet: whether to show only errors and, with a forecast, the progress of compiling.
+        keep_going: whether to make files that do not depend on a failed step.
+        objects: controllers to compile besides the programs, if they are out of date; None: all.
+        forecast: of everything that a command makes.
 
     Raises:
         KneepointError: another workflow is running here.
@@ -77,7 +76,9 @@ def make(
     command += ["--", *map(str, targets or ["all"])]
     with hold_workflow_lock() as lock:
         environment = {
-            "USER": str(os.getuid()),  # Snakemake asks for a name, which users of containers lack
+            "USER": str(
+                os.getuid()
+            ),  # Snakemake requires a name, which users in containers may lack
             **os.environ,
             **{"PATH": path, "PYTHONPATH": python_path(), PASSED_LOCK: str(lock.fileno())},
         }
@@ -88,7 +89,7 @@ def make(
             command,
             env=environment,
             pass_fds=[lock.fileno()],
-            preexec_fn=_end_with_parent,  # it would continue if this process were killed
+            preexec_fn=_end_with_parent,  # otherwise it survives a kill of this process
         )
         if os.environ.get(VERBOSE) and not quiet:
             with start() as process:

@@ -133,7 +133,7 @@ def summary_of(states: Sequence[State]) -> str:
 
 
 def failure_of(state: State) -> str:
-    """Returns which runs or trials of an experiment failed, and why; "" for none."""
+    """Returns the number of failed runs or trials of an experiment, and a reason, or ""."""
     if not state.failed:
         return ""
     runs = "a run" if state.failed == 1 else f"{state.failed} runs"

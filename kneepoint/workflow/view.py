@@ -58,7 +58,7 @@ class Lines:
             self._print(self._text)
 
     def show(self, states: Sequence[State], steps: str) -> None:
-        """Prints what is new."""
+        """Prints changes since the last call."""
         done = {each.name for each in states if each.state == "done"}
         for state in states:
             if self._done is not None and state.name in done - self._done:

@@ -121,7 +121,7 @@ def _link(scenario: Scenario, link: Link, samples: LinkSamples) -> dict[str, Any
 
 
 def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
-    """Returns a flow's metrics; of an endless flow, only those from measure_from_s on."""
+    """Returns a flow's metrics; for an endless flow, from measure_from_s on."""
     from_s = flow.start_s if flow.bytes else max(flow.start_s, load.measure_from_s)
     end_s = min(load.duration_s, flow.stop_s or load.duration_s)
     seconds = samples.completion_s or end_s - from_s

@@ -66,7 +66,7 @@ def delete_rules_of_the_dead() -> None:
 
 
 def _rules() -> list[list[str]]:
-    """The arguments of each rule of the nat table; none without root or iptables."""
+    """The arguments of each rule of the nat table; empty without root or iptables."""
     if os.geteuid() != 0:
         return []
     try:

@@ -143,7 +143,7 @@ class Supervisor(ABC):
 
     @abstractmethod
     def _answer(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """Returns the answer: the link's metrics `figures`, and those of the traffic."""
+        """Returns the answer: the link's metrics `figures`, and the traffic's metrics."""
 
     def _awake(self) -> contextlib.AbstractContextManager[object]:
         """Keeps processors from idling; one process serves all runs of a user."""

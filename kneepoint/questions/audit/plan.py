@@ -1,4 +1,4 @@
-"""Adds runs of published rows to those of the studies until the verdict on each is clear.
+"""Adds runs of published rows to the studies' runs until every row has a clear verdict.
 
 Each step audits all runs so far and adds runs to the rows whose verdicts are unclear. The added
 runs follow from results alone, independent of the order of execution. settings.parquet has a row
@@ -48,7 +48,7 @@ Setting = tuple[str, str, str, str]
 
 
 def plan(job: Job, name: str) -> Plan:
-    """Plans runs that depend on those of the audited studies, and on each other.
+    """Plans runs that depend on the audited studies' runs, and on each other.
 
     Raises:
         KneepointError: a study has no results, or a network is not prepared.

@@ -1,4 +1,4 @@
-"""What the audit's section of the report says: kinds of evidence, and the worst row."""
+"""Texts of the audit's section of the report: kinds of evidence, and the worst row."""
 
 import math
 from collections.abc import Callable, Sequence

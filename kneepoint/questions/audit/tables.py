@@ -138,7 +138,7 @@ TABLES = (
 
 
 def added_runs(results: Results) -> pd.DataFrame:
-    """The runs added to those of studies until verdicts are clear: see `added_frame`."""
+    """Reads the runs added until verdicts are clear: see `added_frame`."""
     if not adds_runs(results.workflow):
         return pd.DataFrame()
     folder = results.folder / ADDED_RUNS
@@ -300,7 +300,7 @@ def _said(against: Sequence[Finding]) -> Record:
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
-    """Explains rows that are off by our intervals of their deviating numbers.
+    """Explains rows whose deviating numbers lie within our intervals.
 
     One more run of ours may give the printed numbers; or else a run on another host that the fit of
     the network's host leaves open.

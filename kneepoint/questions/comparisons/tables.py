@@ -47,7 +47,7 @@ LINK = "link"
 NEAR = 0.05
 """The relative distance from one of our runs within which a published number is near."""
 FALL = 0.95
-"""The share of its last value below which a window falls only at a loss."""
+"""The ratio of successive values of a window below which a loss must have occurred."""
 _SETTLED = 5
 """The number of intervals after a fall in which a further fall belongs to the same recovery."""
 
@@ -431,7 +431,7 @@ def epochs(tables: Tables) -> pd.DataFrame:
     convex above the plateau and concave below it.
 
     Returns:
-        The columns of `epochs_of` after those of comparison_runs.
+        The columns of comparison_runs and of `epochs_of`.
     """
     if "series" not in tables:
         return pd.DataFrame(columns=["run", "epoch"])

@@ -1,4 +1,4 @@
-"""What the section on held-out networks calls a setting within a sentence."""
+"""The name of a setting within a sentence of the section on held-out networks."""
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import Record

@@ -96,7 +96,7 @@ def plan_further_runs(job: Job, _name: str) -> Plan:
     """Plans further real runs of the settings that results/agreement.parquet cannot explain.
 
     An unexplained mean may be due to chance or a transient of the host, which only fresh runs can
-    show. Run numbers continue those of the setting in results/confirm.
+    show. Run numbers continue the numbers of the setting's runs in results/confirm.
 
     Raises:
         KneepointError: nothing was confirmed, the table is damaged, or mahimahi is missing.

@@ -16,8 +16,8 @@ from kneepoint.analysis.results import Searched
 LEAST_TRIALS = 50
 """The minimum number of trials, so that the best tenth has at least five."""
 TREES, DEPTH = 16, 4
-"""Size of fANOVA's forest: shares differ by 0.02 on average from those of 48 full trees, which take
-50 times as long."""
+"""Size of fANOVA's forest: shares differ by 0.02 on average from the shares by 48 full trees, which
+take 50 times as long."""
 
 
 def importances(

@@ -1,4 +1,4 @@
-"""What the section on searches says: samplers, goals and best values."""
+"""Texts of the section on searches: samplers, goals and best values."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -171,7 +171,7 @@ def _chosen(studies: Sequence[StudyRuns], parameter: str) -> Chosen:
 
 
 def _with_fresh(curve: pd.DataFrame, fresh: Mapping[float, Mapping[str, float]]) -> pd.DataFrame:
-    """Replaces the metrics of chosen values, which selection biases, by those of fresh runs."""
+    """Replaces the metrics of chosen values, which selection biases, by metrics of fresh runs."""
     columns = ["runs", *METRICS]
     fresh_rows = pd.DataFrame([{"value": at, **metrics} for at, metrics in fresh.items()])
     known = fresh_rows.reindex(columns=["value", *columns]).dropna().set_index("value")

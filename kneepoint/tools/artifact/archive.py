@@ -57,7 +57,7 @@ def write_artifact(config: Path, into: Path) -> None:
     """Writes the archive.
 
     Raises:
-        KneepointError: there is no report, or results or configuration have changed since.
+        KneepointError: the report is missing, or results or configuration have changed since.
     """
     workflow = load_workflow(config)
     provenance = _provenance(workflow)

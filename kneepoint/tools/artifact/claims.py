@@ -48,7 +48,9 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
         "held_out_gains": _held_out,
         "agreement": _confirmed,
     }
-    there = (of_table for name, of_table in each.items() if name in tables)  # as their questions
+    there = (
+        of_table for name, of_table in each.items() if name in tables
+    )  # as far as questions exist
     found = [row for of_table in there for row in of_table(tables)]
     rows = [
         {
@@ -156,7 +158,7 @@ def _held_out(tables: Tables) -> Iterator[Record]:
 
 
 def _confirmed(tables: Tables) -> Iterator[Record]:
-    """Claims of predicted real runs; none without results of real mahimahi."""
+    """Claims of predicted real runs; empty without results of real mahimahi."""
     agreement = tables["agreement"]
     for row in records(agreement[agreement["inside"].fillna(False).astype(bool)]):
         yield _claim(

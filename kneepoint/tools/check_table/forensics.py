@@ -478,7 +478,9 @@ def _orders(row: Row) -> Iterator[Contradiction]:
         pairs += pairwise(_quantities(row, (base,), percentiles=True))
     for low, high in pairs:
         less, more = row.mean(low), row.mean(high)
-        if less and more and less.widest[0] > more.widest[1]:  # of all runs, so of their means
+        if (
+            less and more and less.widest[0] > more.widest[1]
+        ):  # true for all runs, therefore for means
             yield _found(row, "order", [less, more], f"{low} is above {high}")
     for quantity in ("utilization", "loss"):
         share = row.mean(quantity)

@@ -50,7 +50,7 @@ def read_key(path: Path) -> dict[str, str]:
 
 
 def complete_key(path: Path, authors: Iterable[str]) -> dict[str, str]:
-    """Returns the key with an alias for every author; new ones are drawn and added to the file.
+    """Returns the key with an alias for every author; new aliases are drawn and added to the file.
 
     Raises:
         KneepointError: see read_key.

@@ -14,9 +14,9 @@ from kneepoint.tools.contest.config import Contest
 def with_history(found: Json, contest: Contest, path: Path) -> Json:
     """Appends new submissions to the history; returns the leaderboard with the history.
 
-    A submission is new if the history has none with its author, name and content in this contest; a
-    different scoring rule, network or number of runs makes a different contest. The file has one
-    line of JSON per submission.
+    A submission is new if the history has no submission with its author, name and content in this
+    contest; a different scoring rule, network or number of runs makes a different contest. The file
+    has one line of JSON per submission.
 
     Raises:
         KneepointError: the file is damaged.

@@ -27,7 +27,7 @@ _SEED = re.compile(r"[0-9a-f]{32}\n?")
 
 
 def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) -> str:
-    """Returns a contest's secret seed: from its folder, else from a given file, else a new one.
+    """Returns a contest's secret seed: from its folder, else from a given file, else a new seed.
 
     Args:
         folder: of the contest, where the seed is kept.

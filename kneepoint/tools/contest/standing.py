@@ -72,7 +72,8 @@ def outcomes_of(scores: Floats, *, is_ratio: bool) -> list[Json]:
         is_ratio: whether to average scores geometrically.
 
     Returns:
-        The lower and the higher outcome, each with its mean `score` and its `runs`; or none.
+        The lower and the higher outcome, each with its mean `score` and its `runs`; empty if scores
+        are not bimodal.
     """
     if len(scores) < _FEWEST_RUNS:
         return []

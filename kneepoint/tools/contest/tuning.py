@@ -1,4 +1,4 @@
-"""Searches the parameters that an entry declares, like those of any controller."""
+"""Searches the parameters that an entry declares, like a controller's parameters."""
 
 import math
 from collections.abc import Callable, Mapping

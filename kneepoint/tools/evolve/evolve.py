@@ -264,7 +264,7 @@ class _Search:
             breeder.add(trial)
             found.add(breeder.rule(trial.number), trial)
 
-        # Breeding uses finished trials only, so few trials are asked at once.
+        # Breeding uses finished trials only, so few trials run at the same time.
         yield from ask_and_tell(plan, replace(asker, learns=True), add)
 
     def plan_of_rules(self, rule: Callable[[int], Rule]) -> StudyPlan:

@@ -157,14 +157,14 @@ class _Flow:
 
 @dataclass
 class _Back:
-    """Datagrams of the reverse direction: those that reach the sender must be in both captures."""
+    """Datagrams of the reverse direction, which must be in both captures once at the sender."""
 
     left: dict[object, float] = field(default_factory=dict)
     came: int = 0
     unseen: set[object] = field(default_factory=set)
 
     def take(self, packet: Packet, is_sent: bool, until_s: float) -> None:
-        """Counts a datagram at the sender, from the first one with a departure on."""
+        """Counts a datagram at the sender, from the first datagram with a departure on."""
         if not is_sent:
             self.unseen.discard(packet.identity)  # a clock is late
             self.left[packet.identity] = packet.time_s

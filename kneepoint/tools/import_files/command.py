@@ -55,10 +55,12 @@ class _Setting:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--into", type=PATH, required=True, help="Folder to make; it must not exist.")
 @click.option(
-    "--controller", help="Controller of files that name none.  [default: NAME of a file NAME-3.log]"
+    "--controller",
+    help="Controller of files that do not name a controller.  [default: NAME of a file NAME-3.log]",
 )
 @click.option(
-    "--network", help="Network of files that name none.  [default: the name of their folder]"
+    "--network",
+    help="Network of files that do not name a network.  [default: the name of their folder]",
 )
 @click.option(
     "--compare", nargs=2, metavar="A B", help="Compare two controllers, with runs paired by number."

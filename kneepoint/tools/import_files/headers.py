@@ -1,10 +1,10 @@
 """Dissects the records of a capture into packets of TCP and UDP over IP.
 
 Offloads merge TCP segments before a capture sees them (in Linux, TSO and GSO of departing segments,
-GRO of arriving ones). All merged segments but the last have the size MSS less TCP options, equal
-headers, and increasing identifications. If the SYNs with the MSS were captured, a merged segment
-therefore counts as the packets that the link carried. An IP length of 0 marks a merged segment of
-more than 65,535 bytes.
+GRO of arriving segments). All merged segments but the last have the size MSS less TCP options,
+equal headers, and increasing identifications. If the SYNs with the MSS were captured, a merged
+segment therefore counts as the packets that the link carried. An IP length of 0 marks a merged
+segment of more than 65,535 bytes.
 """
 
 import socket
@@ -117,7 +117,7 @@ class Dissector:
 
     def __init__(self) -> None:
         self._mss: dict[bytes, int] = {}
-        self._ports: dict[tuple[int, bytes, int], bytes] = {}  # of fragmented datagrams
+        self._ports: dict[tuple[int, bytes, int], bytes] = {}  # ports of fragmented datagrams
 
     def packet(self, record: Record) -> Packet | None:
         """Returns the packet of a record, None if it is neither TCP nor UDP.

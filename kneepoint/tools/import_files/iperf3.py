@@ -32,8 +32,10 @@ _EVENT = re.compile(rb'\s*\{\s*"event"')
 _BACK = "_bidir_reverse"
 _READER = decoder(
     {name: name + _BACK for name in ("sum", "sum_sent", "sum_received")}
-    | {name: name for name in ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")}  # of each stream
-    | {"target_bitrate": "target_bitrate"}  # of a server
+    | {
+        name: name for name in ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual")
+    }  # keys of each stream
+    | {"target_bitrate": "target_bitrate"}  # a key of servers
 )
 
 
@@ -139,7 +141,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         tuple(flows),
         over_time.long(series),
         tuple(absent),
-        # With both directions, the end names the sender of the last one.
+        # With both directions, the end names the sender of the last direction.
         str(end.get(f"{'receiver' if has_back else 'sender'}_tcp_congestion", "")),
         notes=notes,
     )

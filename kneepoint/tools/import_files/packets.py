@@ -2,9 +2,9 @@
 
 One capture shows the throughput of IP packets from the first to the last, TCP's retransmissions,
 and the RTT from a segment to the acknowledgment of its last byte, without retransmitted segments
-(Karn). Captured at the sender, this is the RTT of the path. The measured direction is the one with
-more bytes; a flow's first packet distinguishes directions. Merged packets count as the packets on
-the link, and copies count once.
+(Karn). Captured at the sender, this is the RTT of the path. The direction with more bytes is
+measured; a flow's first packet distinguishes directions. Merged packets count as the packets on the
+link, and copies count once.
 """
 
 from collections import deque

@@ -137,7 +137,9 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
             raise FORMAT.refuse(path, f"a packet has {length} bytes; write its length")
         if name == "packet_sent" and "packet_number" in header:
             number = int(header["packet_number"])
-            if space == "application" and (space, number) in waiting:  # other spaces may restart
+            if (
+                space == "application" and (space, number) in waiting
+            ):  # numbers of other spaces may restart
                 why = f"packet {number} is sent twice; is it one connection, on one path?"
                 raise FORMAT.refuse(path, why)
             waiting[space, number] = length, time_s

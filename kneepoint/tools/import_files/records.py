@@ -19,9 +19,9 @@ MAGICS = (*_PCAP, _SECTION)
 _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _STATISTICS, _PACKET = 1, 2, 3, 5, 6  # blocks
 _END, _RESOLUTION, _OFFSET = 0, 9, 14  # options of an interface
-_DROPPED = (5, 7)  # by the interface or the capture, and by the system: options of its statistics
-_MOST_BYTES = 2**24  # of a record
-_SLACK_S = 0.001  # between the processors of a host
+_DROPPED = (5, 7)  # options: packets dropped by the interface, and by the system
+_MOST_BYTES = 2**24  # maximum size of a record
+_SLACK_S = 0.001  # clock differences between processors of a host
 _LATEST_S = 7_258_118_400  # the year 2200
 _LONGEST_S = 366 * 86_400
 
@@ -113,7 +113,7 @@ def _pcap(stream: BinaryIO, order: str, units: int) -> Iterator[Record]:
 
 
 def _pcapng(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
-    order, own, count = "", list[_Interface](), 0  # of the section
+    order, own, count = "", list[_Interface](), 0  # state of the section
     for kind_bytes in chain([_SECTION], iter(lambda: stream.read(4), b"")):
         if kind_bytes == _SECTION:
             order, own = _section(stream), []
