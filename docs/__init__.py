@@ -1,1 +1,1 @@
-"""Pages for readers, and in `site` what makes a site of them."""
+"""The documentation; the package `site` makes a site of its pages."""

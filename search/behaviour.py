@@ -37,7 +37,7 @@ from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.language import Rule, with_numbers
 
 NEAR, EXPLAINED = 0.05, 0.8
-"""A sender behaves like a rule up to this distance and from this explained share on."""
+"""The maximum distance and the minimum explained share of a sender that behaves like a rule."""
 _SAME = 0.002
 """The search ends at this distance: windows are known in whole packets only."""
 _FAILED = 3
@@ -47,7 +47,7 @@ _SILENCE_MS = 1000
 _DRAWN, _PATIENCE, _GAIN = 100, 60, 0.999
 """Random initial points per parameter; generations without this gain that end a search."""
 _WHOLE = 45_000
-"""Events of all logs together; more do not change the result."""
+"""The maximum number of events of all logs; more events do not change the result."""
 
 
 class _Stage(NamedTuple):
@@ -198,8 +198,8 @@ def log_runs(settings: EmulatorSettings, specs: Sequence[RunSpec], folder: Path)
 def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Likeness]:
     """Returns families by their distance from the sender of the logs, the nearest first.
 
-    Of families whose distances whole packets cannot tell apart, the one with fewer parameters comes
-    first.
+    Of families whose distances differ by less than whole packets resolve, the family with fewer
+    parameters comes first.
 
     Args:
         logs: flow logs of one sender.

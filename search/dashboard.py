@@ -114,7 +114,7 @@ def make_dashboard(results: Path, port: int) -> WSGIServer:
 
 
 def _page(storage: BaseStorage, folder: str) -> str:
-    """Returns the path of a study's page, or of the list if there is no such study."""
+    """Returns the path of a study's page, or of the list for an unknown study."""
     names = (n for n in optuna.get_all_study_names(storage) if n.startswith(f"{folder}: "))
     numbers = [storage.get_study_id_from_name(name) for name in names]
     return f"/dashboard/studies/{numbers[0]}" if numbers else "/dashboard/"

@@ -74,7 +74,7 @@ PATHS = (-0.1, -0.05, 0.0, 0.05, 0.1)
 
 @dataclass(frozen=True)
 class Effort:
-    """Emulated runs before the first real run; uncertainty that they leave costs real runs.
+    """The number of emulated runs before the first real run; fewer emulated runs cost real runs.
 
     Args:
         starts: searches per path, with different seeds: one search may miss a peak.
@@ -122,13 +122,14 @@ DISCREPANCY_PRIOR = {
 """Prior probabilities: a calibrated emulator is within 1 % for most settings (docs/real-runs.md);
 with a large common error, its ranking of settings is not reliable either."""
 CORRELATION_LENGTH = 2.0
-"""Of the residual, in standard deviations of the leading settings' parameters."""
+"""The correlation length of the residual, in standard deviations of the leading settings'
+parameters."""
 NOISE_RATIO_PRIOR = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
 """Prior probabilities of the noise of real runs relative to emulated runs."""
 PROMISED = Discrepancy(0.01, 0.01)
 """Discrepancy of a right guide: the mean error of calibrated hosts is 1.1 % (docs/real-runs.md)."""
 LEAST_REAL_RUNS = 8
-"""Real measurements needed to judge whether the guide is right."""
+"""The minimum number of real measurements for the test of the guide."""
 DOUBT = 0.05
 """Significance level of the test that rejects the guide."""
 

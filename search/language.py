@@ -41,7 +41,7 @@ OPERATIONS = (
     *(f"load {k}" for k in range(_VARIABLES)),
     *(f"store {k}" for k in range(_VARIABLES)),
 )
-"""In the order of the opcodes in controllers/algorithms/rule.cc."""
+"""The operations, in the order of the opcodes in controllers/algorithms/rule.cc."""
 _NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 _PER_CODE, _CODES, _NUMBERS, _DEEPEST = 8, 16, 40, 30
 MOST_CHARACTERS = 4000

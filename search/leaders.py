@@ -29,11 +29,11 @@ from kneepoint.stats.posterior import (
 )
 
 CLEAR = 0.95
-"""Measurements end at this probability that the recommendation is within 1 % of the best."""
+"""The probability that the recommendation is within 1 % of the best at which measurements end."""
 CLEAR_TRIAL = 0.975
 """The same for the trials of a search: with 0.95, 75 of 80 choices were (docs/searches.md)."""
 NEAR, MOST = 0.7, 300
-"""Candidates have at least this share of the best value, and are at most so many."""
+"""The minimum share of the best value, and the maximum number, of candidates."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def _raced(
                 reports[at].append(reported(race, values, step))
                 asked[at].report(reports[at][step], step)
         start = end
-        if start < len(plan.pairs):  # all have reported before any is judged
+        if start < len(plan.pairs):  # all trials report before any trial is judged
             racing = [at for at in racing if not asked[at].should_prune()]
     return list(zip(runs, reports, strict=True))
 

@@ -1,7 +1,7 @@
 """Gathers the pages of the site: the README as first page, docs/, and the reference.
 
-Every link is checked, and turned into one of the site: a file of the repository that is no page
-becomes its name.
+Every link is checked, and becomes a link of the site; a link to a file that is not on the site
+becomes the file's name.
 """
 
 import re
@@ -28,7 +28,7 @@ CONTENTS: Mapping[str, tuple[str, ...]] = {
 """The site's contents: pages of docs/, without their suffixes."""
 
 _SPHINX_OWN = {"search", "genindex", "index"}
-"""Pages that the site's generator makes itself; one of ours by that name would be lost."""
+"""Pages that the site's generator makes, and whose names no other page may have."""
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 _CODE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 _AS_TEXT = re.compile(r"^```(mermaid|csv)$", re.MULTILINE)
@@ -46,7 +46,7 @@ def gather(
         parameters: by controller, the text at the end of its section of the page of the field.
 
     Raises:
-        KneepointError: a link leads nowhere, or a page has the name of one of the generator's own.
+        KneepointError: a link leads nowhere, or a page has the name of a page of the generator.
     """
     shutil.rmtree(into, ignore_errors=True)
     for folder in ("images", "notebooks"):
@@ -72,7 +72,7 @@ def gather(
 
 
 def with_ends(text: str, ends: Mapping[str, str]) -> str:
-    """Returns a page with more text at the end of the sections whose titles `ends` has."""
+    """Returns a page with the texts of `ends` at the end of sections, by their titles."""
     first, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
     for number, section in enumerate(sections):
         title, _, _ = section.partition("\n")

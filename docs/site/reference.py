@@ -1,4 +1,4 @@
-"""Pages of the reference, in Markdown: made of declarations, models and schemas, never by hand."""
+"""Pages of the reference in Markdown, made from declarations, models and schemas."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _PROGRAMS = ("emulate", "measure", "check_trace", "synthesize")
 
 
 def controllers_page(catalogue: Catalogue) -> str:
-    """Every controller with its parameters, as it declares them."""
+    """Returns the page of all controllers with their declared parameters."""
     parts = [_controller(each) for each in catalogue.controllers.values()]
     return "\n\n".join(["# Controllers", *parts]) + "\n"
 
@@ -38,7 +38,7 @@ def _controller(controller: Controller) -> str:
 
 
 def parameters(controller: Controller) -> str:
-    """A table of a controller's parameters."""
+    """Returns a table of a controller's parameters."""
     rows = [
         (
             f"`{name}`",
@@ -60,7 +60,7 @@ def _limits(least: float, most: float) -> str:
 
 
 def configuration_page() -> str:
-    """Every key of every file of a configuration: type, default, meaning."""
+    """Returns the page of all keys of all configuration files: type, default, meaning."""
     sections, parts = [], dict[str, Any]()
     for model, title in FILES.values():
         schema = model.model_json_schema()
@@ -121,7 +121,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 
 def tables_page() -> str:
-    """Every column of the results and of the analysis's tables."""
+    """Returns the page of all columns of the results and of the analysis's tables."""
     head = ("column", "holds", "unit", "may be missing")
     runs = [
         (f"`{field.name}`", str(field.type), _unit(field.name), "yes" if field.nullable else "")
@@ -148,7 +148,7 @@ def _unit(name: str) -> str:
 
 
 def commands_page(build: Path) -> str:
-    """The help of every command and program."""
+    """Returns the page with the help of every command and program."""
     parts = ["# Commands"]
     parts += [f"## {path}\n\n```text\n{text}\n```" for path, text in _helps(kneepoint, "kneepoint")]
     for program in _PROGRAMS:

@@ -126,9 +126,10 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison on one engine: the kernel's own TCP is one, whatever links carry it.
+    """A comparison on one engine; the kernel's TCP counts as one engine, on any links.
 
-    `runs` has the setting as its trial, and columns label, traffic_title, network_title.
+    The trial of a run in `runs` is its setting; further columns are label, traffic_title,
+    network_title.
     """
 
     name: str
@@ -169,7 +170,7 @@ class Results:
         return found
 
     def with_part(self, read: Callable[["Results"], Part], part: Part) -> "Results":
-        """Returns the results with a part replaced, which no folder contains yet."""
+        """Returns the results with one part replaced by `part`."""
         found = copy(self)
         found._parts = {**self._parts, read: part}
         return found
@@ -232,7 +233,7 @@ class Results:
         return experiments_of(self.workflow)
 
     def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
-        """Returns a table of a configured experiment; None if a real-time one has not run."""
+        """Returns a table of a configured experiment; None before a real-time experiment's run."""
         if (experiment, name) not in self._tables:
             wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
             is_there = wanted and (not wanted.needs_confirm or self.real_file(file) is not None)
@@ -321,7 +322,7 @@ class Results:
         return path
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
-        """Whether to read an experiment: always if emulated, else if its file exists."""
+        """Whether to read an experiment: always if it is emulated, otherwise if its file exists."""
         return engine == EMULATOR or self.real_file(file) is not None
 
     def _studies(self, engine: Engine) -> list[StudyRuns]:
@@ -381,7 +382,7 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 
 
 def shown(engine: Engine) -> Engine:
-    """Returns the engine under which runs are reported: one for the kernel's TCP on any links."""
+    """Returns the engine under which runs are reported: `kernel` for all of the kernel's TCP."""
     return KERNEL if LIMITS[engine].has_kernels_tcp else engine
 
 

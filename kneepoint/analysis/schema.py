@@ -1,6 +1,6 @@
 """The stages of the analysis, and the schema of each table that they write.
 
-Questions declare most of them (see kneepoint.runs.question); the inventory has all runs. Delays are
+Questions declare most stages (see kneepoint.runs.question); the inventory has all runs. Delays are
 95th percentiles. A relative difference is our value over the other value, minus 1.
 """
 
@@ -13,7 +13,7 @@ from kneepoint.common.tables import Table, TableFolder
 from kneepoint.runs.question import Stage, counts, stages
 
 NAMES = "names"
-"""The table that every figure reads besides its own."""
+"""The table that every figure reads besides its other tables."""
 
 _INVENTORY = Stage(
     groups=("studies", "real_studies", *(name for each in counts() for name in each.groups)),

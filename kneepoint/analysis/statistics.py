@@ -59,8 +59,8 @@ class Best:
 
     `half_width` is half the width of its 95 % interval, relative; `margin` is the relative
     difference that chance explains between two rows of as many runs; `ties` are the labels of rows
-    within the margin. If the variation is unknown, both are NaN and there are no ties; a report
-    must say so.
+    within the margin. If the variation is unknown, both are NaN and `ties` is empty; a report must
+    state this.
     """
 
     label: int

@@ -22,7 +22,7 @@ from kneepoint.runs.cluster import POLL_S, RAY, Cluster
 from kneepoint.runs.ray_node import Sent, facts_here, run_here
 
 _CHUNK = 16
-"""Maximum number of runs per task, of which one per core is in progress."""
+"""The maximum number of runs per task; a task executes them in sequence."""
 _CPUS = 0.5
 """A task's share of a CPU, so that a study runs while another samples; Ray ends idle workers."""
 _RETRIES = 10

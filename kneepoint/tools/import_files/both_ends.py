@@ -355,7 +355,7 @@ def _match(
 
 
 def _merged(sent: Capture, came: Capture) -> Iterator[tuple[Packet, bool]]:
-    """Yields the packets of both captures by time, split as on the link; True: at the sender."""
+    """Yields packets of both captures by time, split as on the link, with True at the sender."""
     with opened(sent.path) as one, opened(came.path) as other:
         left = ((packet, True) for packet in _split(one, sent))
         right = ((packet, False) for packet in _split(other, came))
