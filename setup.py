@@ -8,6 +8,7 @@ other after `make wasm`.
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -74,8 +75,12 @@ class BuildWithData(build_py):
                 check=True,
                 stdout=subprocess.DEVNULL,
             )
+            fetch = [sys.executable, "-m", "kneepoint.tools.playground.library"]
+            subprocess.run(fetch, cwd=here, check=True)
         if has_module():
             shutil.copy(MODULE, data / "build")
+            for library in (here / "build").glob("uplot-*.tgz"):
+                shutil.copy(library, data / "build")
 
 
 class PlatformWheel(bdist_wheel):

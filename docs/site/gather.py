@@ -101,6 +101,7 @@ def _link(link: "re.Match[str]", page: Path) -> str:
     path, _, anchor = target.partition("#")
     if "://" in target or not path:
         return link[0]
+    words = _LINK.sub(lambda picture: _link(picture, page), words)  # that is a link itself
     found = (page.parent / path).resolve()
     if not found.exists():
         raise KneepointError(

@@ -1,0 +1,62 @@
+"""Configuration model: an exercise, a page with a task."""
+
+from typing import Any, Literal, Self
+
+from markdown_it import MarkdownIt
+from pydantic import Field, model_validator
+
+from kneepoint.common.config_file import ConfigModel
+from kneepoint.tools.playground.state import State
+
+Metric = Literal["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"]
+
+
+class Goal(ConfigModel):
+    """What a metric must reach: a bound, or more than another setting has."""
+
+    metric: Metric = Field(description="power, throughput_mbps, signal_delay_p95_ms, utilization")
+    at_least: float | None = Field(default=None, description="least value")
+    at_most: float | None = Field(default=None, description="greatest value")
+    beats: State | None = Field(
+        default=None, description="state whose value must be exceeded; of a delay, undercut"
+    )
+
+    @model_validator(mode="after")
+    def _has_one_bound(self) -> Self:
+        if [self.at_least, self.at_most, self.beats].count(None) != 2:
+            raise ValueError("it must have one of at_least, at_most and beats")
+        return self
+
+
+class Exercise(ConfigModel):
+    """An exercise: config/exercises/NAME.yaml."""
+
+    title: str = Field(min_length=1, description="title of the page")
+    text: str = Field(min_length=1, description="the task, in Markdown")
+    start: State = Field(default=State(), description="state of the page when it opens")
+    controllers: tuple[str, ...] = Field(min_length=1, description="controllers to choose from")
+    parameters: tuple[str, ...] = Field(
+        default=(), description="parameters with a slider; none: those of the controller"
+    )
+    sweep: bool = Field(default=False, description="show the sweep, whose knee is marked")
+    goals: tuple[Goal, ...] = Field(min_length=1, description="what must be reached")
+    hidden: State | None = Field(
+        default=None,
+        description="what a second link has otherwise, which the page does not show but tries",
+    )
+
+    @model_validator(mode="after")
+    def _starts_with_its_controller(self) -> Self:
+        if self.start.controller not in self.controllers:
+            raise ValueError(f"start: controller {self.start.controller} must be in controllers")
+        return self
+
+    def for_page(self) -> dict[str, Any]:
+        """Returns what the page reads: HTML of the text, and of each state what it changes."""
+        content = self.model_dump()
+        content["text"] = MarkdownIt("commonmark", {"html": False}).render(self.text)
+        content["start"] = self.start.model_dump(exclude_unset=True)
+        content["hidden"] = self.hidden and self.hidden.model_dump(exclude_unset=True)
+        for goal, of_page in zip(self.goals, content["goals"], strict=True):
+            of_page["beats"] = goal.beats and goal.beats.model_dump(exclude_unset=True)
+        return content

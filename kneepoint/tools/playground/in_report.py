@@ -1,0 +1,94 @@
+"""What a report has of the playground: its points and runs open there, with their settings."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kneepoint.analysis.frames import Record, records
+from kneepoint.common.files import read_json
+from kneepoint.common.places import BUILT, NETWORKS
+from kneepoint.common.tables import Tables
+from kneepoint.reports.document import RUN_DIGITS
+from kneepoint.tools.playground.page import SOURCES, packed, page_parts, shipped_links
+
+_ROW = re.compile(r'<tr[^>]* id="run-([0-9a-f]+)"')
+_LINK_KEYS = {"trace", "trace_sha256", "delay_ms", "queue"}
+"""What the page can say of a link; a network with more is not run there."""
+
+
+def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path = BUILT) -> str:
+    """Returns the HTML that a report's page gets at its end; "" if none of its runs can be shown.
+
+    Args:
+        page: the report, with a row for each run that it links to.
+        tables: of the analysis, which have the runs' settings.
+        networks: folder of the prepared networks.
+        build: folder of the module and the library.
+
+    Raises:
+        KneepointError: the module or the library is not there.
+    """
+    shown = dict.fromkeys(_ROW.findall(page), "")
+    network_of = cache(lambda name: _network(networks / name / "network.json"))
+    for row in records(tables["settings_run"]):
+        if shown.get(run := row["run_id"][:RUN_DIGITS]) == "":
+            shown[run] = address(row, network_of)
+    if not any(shown.values()):
+        return ""
+    template, module = page_parts(None, build)
+    parts = {
+        "states": packed(json.dumps([*shown.values()]).encode()),
+        "page": packed(template.encode()),
+        "module": module,
+    }
+    script = "".join(
+        (SOURCES / f"{name}.js").read_text(encoding="utf-8").replace("export ", "")
+        for name in ("packed", "report")
+    )
+    texts = (
+        f'<script type="text/plain" id="playground-{name}">{text}</script>'
+        for name, text in parts.items()
+    )
+    return f'{"".join(texts)}<script type="module">{script}</script>'
+
+
+def _network(file: Path) -> Any:
+    return read_json(file) if file.is_file() else None
+
+
+def address(run: Record, network_of: Callable[[str], Any]) -> str:
+    """Returns the address of a run's state but its seed; "" if the page has not all of its network.
+
+    Args:
+        run: a row of the table `settings_run`.
+        network_of: the description of a network by its name, None if it is not prepared.
+    """
+    name, network = run["network"], network_of(run["network"])
+    if run["engine"] != "emulator" or isinstance(run["traffic"], str) or not network:
+        return ""
+    up, down = network["uplink"], network["downlink"]
+    if (
+        not up.keys() | down.keys() <= _LINK_KEYS
+        or up["delay_ms"] != down["delay_ms"]
+        or down["queue"] != "infinite"
+        or network["duration_s"] is not None
+    ):
+        return ""
+    pairs = [("controller", run["controller"]), *_link(name, network)]
+    pairs += [("delay_ms", up["delay_ms"]), ("queue", up["queue"])]
+    pairs += [(key, network[key]) for key in ("host_model", "host_latency_us")]
+    pairs += [(f"set.{key}", value) for key, value in json.loads(run["parameters"]).items()]
+    return "#" + "&".join(f"{key}={quote(str(value), safe=':,=')}" for key, value in pairs)
+
+
+def _link(name: str, network: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    if name in [link["name"] for link in shipped_links()]:
+        yield "link", name
+        return
+    yield "link", "file"
+    for end in ("uplink", "downlink"):
+        yield end, f"{name}-{end}:{network[end]['trace_sha256']}"

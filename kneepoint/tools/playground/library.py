@@ -1,0 +1,63 @@
+"""The page's plotting library, fetched from the npm registry and verified by its digest.
+
+python -m kneepoint.tools.playground.library     puts it into build/
+
+uPlot, because it is made for time series: 50 kB, and new data in a millisecond at each change of a
+slider. Libraries of general charts take five to twenty times as much of the page.
+"""
+
+import io
+import tarfile
+import urllib.request
+from pathlib import Path
+
+from kneepoint.common.errors import KneepointError, run_command_line
+from kneepoint.common.files import read_bytes, sha256_of, write_whole
+from kneepoint.common.places import BUILT
+
+_VERSION = "1.6.32"
+_URL = f"https://registry.npmjs.org/uplot/-/uplot-{_VERSION}.tgz"
+_SHA256 = "4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d"
+_LONGEST_S = 60
+FILE = f"uplot-{_VERSION}.tgz"
+
+
+def _verified(content: bytes, where: object) -> bytes:
+    if sha256_of(content) != _SHA256:
+        raise KneepointError(
+            f"{where} has SHA-256 {sha256_of(content)}, not {_SHA256}; remove it and run make wasm"
+        )
+    return content
+
+
+def read_library(build: Path) -> tuple[str, str]:
+    """Returns the library's script, with its license, and its styles.
+
+    Raises KneepointError if `build` lacks the library or has another one.
+    """
+    content = _verified(read_bytes(build / FILE, "run make wasm"), build / FILE)
+    with tarfile.open(fileobj=io.BytesIO(content)) as package:
+
+        def text(name: str) -> str:
+            member = package.extractfile(f"package/{name}")
+            assert member, name
+            return member.read().decode()
+
+        script = f"/*\n{text('LICENSE')}*/\n{text('dist/uPlot.iife.min.js')}"
+        return script, text("dist/uPlot.min.css")
+
+
+def main() -> None:
+    """Fetches the library, unless build/ has it."""
+    if (BUILT / FILE).is_file():
+        return
+    try:
+        with urllib.request.urlopen(_URL, timeout=_LONGEST_S) as answer:
+            content = answer.read()
+    except OSError as error:
+        raise KneepointError(f"{_URL}: {error}; check the network") from None
+    write_whole(BUILT / FILE, _verified(content, _URL))
+
+
+if __name__ == "__main__":
+    run_command_line(main)

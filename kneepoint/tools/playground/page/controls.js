@@ -1,0 +1,106 @@
+// Controls: sliders of declared parameters, choices and numbers, as elements that report a change.
+const STEPS = 1000; // of a slider
+
+export function element(tag, attributes = {}, ...content) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made[name] = value;
+    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...content);
+  return made;
+}
+
+/** A choice; options are texts or [value, text]. */
+export function choice(label, options, value, onchange) {
+  const select = element("select", { onchange: () => onchange(select.value) });
+  for (const option of options) {
+    const [own, text] = Array.isArray(option) ? option : [option, option];
+    select.append(element("option", { value: own, selected: own === value }, text));
+  }
+  return element("label", { class: "row" }, element("span", {}, label), select);
+}
+
+let made = 0;
+
+/**
+ * A slider and its number, for a parameter as the catalogue declares it.
+ * @param {object} parameter name, unit, meaning, low, high, least, most, type, scale
+ */
+export function slider(parameter, value, onchange) {
+  const { name, unit, meaning, low, high, least, most, type, scale } = parameter;
+  const id = `slider-${++made}`;
+  const isLog = scale === "log" && low > 0;
+  const isWhole = type === "integer" || type === "whole";
+  const place = (number) => (isLog ? Math.log(Math.max(number, 1e-9) / low) / Math.log(high / low) : (number - low) / (high - low));
+  const numberAt = (share) => {
+    const raw = isLog ? low * (high / low) ** share : low + share * (high - low);
+    return isWhole ? Math.round(raw) : Number(raw.toPrecision(4));
+  };
+  const shownPlace = (number) => Math.round(STEPS * Math.min(1, Math.max(0, place(number))));
+  const range = element("input", { type: "range", id, min: 0, max: STEPS, "aria-describedby": `${id}-meaning` });
+  const exact = element("input", { type: "number", step: "any", min: least, max: most, "aria-label": `${name}, exact` });
+  const show = (number) => {
+    exact.value = number;
+    range.value = shownPlace(number);
+    range.setAttribute("aria-valuetext", `${number} ${unit}`);
+  };
+  let present = value;
+  const tell = (number) => {
+    present = number;
+    show(number);
+    onchange(number);
+  };
+  range.oninput = () => {
+    const number = numberAt(range.value / STEPS);
+    if (number !== present) {
+      present = exact.value = number;
+      range.setAttribute("aria-valuetext", `${number} ${unit}`);
+      onchange(number);
+    }
+  };
+  // A key moves to the next whole number, where a step of the slider would be less.
+  range.onkeydown = (event) => {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    let at = shownPlace(present);
+    do at += by; while (at > 0 && at < STEPS && numberAt(at / STEPS) === present);
+    const next = numberAt(Math.min(1, Math.max(0, at / STEPS)));
+    tell(isWhole && Math.abs(next - present) < 1 ? present + by : next);
+  };
+  exact.onchange = () => (exact.value === "" || !Number.isFinite(exact.valueAsNumber) ? show(present) : tell(exact.valueAsNumber));
+  show(value);
+  return element(
+    "div",
+    { class: "slider", "data-name": name },
+    element("label", { for: id }, name, unit === "1" ? "" : element("small", {}, ` ${unit}`)),
+    exact,
+    range,
+    element("p", { id: `${id}-meaning`, class: "meaning" }, meaning),
+  );
+}
+
+/** A queue: its kind, and numbers of its declared parameters. */
+export function queue(kinds, text, starts, onchange) {
+  const [kind, rest = ""] = text.split(":");
+  const given = Object.fromEntries(rest.split(",").filter(Boolean).map((pair) => pair.split("=")));
+  const box = element("div");
+  box.append(choice("Queue", kinds.map((each) => each.name), kind, (name) => onchange(starts[name] ? `${name}:${starts[name]}` : name)));
+  const declared = kinds.find((each) => each.name === kind);
+  if (!declared) return box;
+  box.append(element("p", { class: "meaning" }, declared.meaning));
+  const tell = () => {
+    const pairs = Object.entries(given).filter(([, value]) => value !== "");
+    onchange(pairs.length ? `${kind}:${pairs.map((pair) => pair.join("=")).join(",")}` : kind);
+  };
+  for (const each of declared.parameters) {
+    const input = element("input", { type: "number", step: "any", value: given[each.name] ?? "", placeholder: each.default ?? "none", title: each.meaning });
+    input.onchange = () => {
+      given[each.name] = input.value;
+      tell();
+    };
+    box.append(element("label", { class: "row" }, element("span", {}, each.name, element("small", {}, ` ${each.unit}`)), input));
+  }
+  return box;
+}

@@ -1,0 +1,73 @@
+// The worker from the page's side: jobs, and a new worker in place of one that hangs or broke.
+const LONGEST_MS = 20000;
+
+export class Emulator {
+  #module;
+  #url;
+  #worker = null;
+  #waiting = new Map();
+  #known = new Set();
+  #last = 0;
+
+  /**
+   * @param {WebAssembly.Module} module the compiled kneepoint.wasm
+   * @param {string} source text of worker.js
+   */
+  constructor(module, source) {
+    this.#module = module;
+    this.#url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+  }
+
+  /** Starts the worker; returns the catalogue of controllers, queues and hosts. */
+  start() {
+    this.#known.clear();
+    this.#worker = new Worker(this.#url);
+    this.#worker.onmessage = ({ data }) => this.#settle(data);
+    this.#worker.onerror = (event) => this.#end(event.message || "the emulator's thread failed");
+    return this.#ask({ kind: "start", module: this.#module });
+  }
+
+  /**
+   * Runs a scenario.
+   * @param {object} scenario as of `emulate --scenario`
+   * @param {object[]} traces those that it names: {name, words} of `synthesize`, or {name, text}
+   * @param {boolean} series whether the answer has the link over time
+   */
+  async run(scenario, traces, series) {
+    if (!this.#worker) await this.start();
+    for (const trace of traces.filter((each) => !this.#known.has(each.name))) {
+      await this.#ask({ kind: "trace", ...trace });
+      this.#known.add(trace.name);
+    }
+    return this.#ask({ kind: "run", scenario, series });
+  }
+
+  #ask(job) {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#end("the run took too long and was ended; shorten the link"), LONGEST_MS);
+      this.#waiting.set(id, { resolve, reject, timer });
+      this.#worker.postMessage({ id, ...job });
+    });
+  }
+
+  #settle({ id, result, reason, broken }) {
+    const job = this.#waiting.get(id);
+    if (!job) return;
+    this.#waiting.delete(id);
+    clearTimeout(job.timer);
+    if (reason === undefined) job.resolve(result);
+    else job.reject(new Error(reason));
+    if (broken) this.#end("the emulator failed and was started again");
+  }
+
+  #end(reason) {
+    this.#worker.terminate();
+    this.#worker = null;
+    for (const { reject, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      reject(new Error(reason));
+    }
+    this.#waiting.clear();
+  }
+}

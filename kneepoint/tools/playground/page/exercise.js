@@ -1,0 +1,82 @@
+// An exercise: what is shown of the page, and what must be reached. It is for learning: the page
+// computes it, and whoever reads the page's source knows all of it.
+import { shown } from "kneepoint/chart";
+import { element } from "kneepoint/controls";
+
+const NAMES = { power: ["power", "Mbit/s/s"], throughput_mbps: ["throughput", "Mbit/s"], signal_delay_p95_ms: ["95th percentile of signal delay", "ms"], utilization: ["utilization", "of the link"] };
+
+export class Exercise {
+  #given;
+  #goals;
+  #hidden = null;
+  #bounds = new Map(); // figures of the settings to beat
+
+  /**
+   * @param {object} given start, text (HTML), controllers, parameters, sweep, goals, hidden
+   * @param {HTMLElement} place of the text and the goals
+   */
+  constructor(given, place) {
+    this.#given = given;
+    this.#goals = given.goals.map(() => element("li"));
+    place.innerHTML = given.text;
+    place.append(element("ul", { "aria-label": "What must be reached" }, ...this.#goals));
+    if (given.hidden) {
+      this.#hidden = element("p", { role: "status" });
+      place.append(element("button", { type: "button", onclick: () => this.#tryHidden() }, "Try it on a hidden link"), this.#hidden);
+    }
+    place.append(element("p", { class: "meaning" }, "For learning, not for grading: the page computes the result."));
+    place.hidden = false;
+  }
+
+  get sweeps() {
+    return this.#given.sweep;
+  }
+
+  offers(controller) {
+    return this.#given.controllers.includes(controller);
+  }
+
+  shows(parameter) {
+    return !this.#given.parameters.length || this.#given.parameters.includes(parameter);
+  }
+
+  #run = null;
+
+  /**
+   * Marks the goals that figures reach.
+   * @param {object} figures of setting A
+   * @param {(keys: object) => Promise<object>} run figures of the state with other keys
+   */
+  async judge(figures, run) {
+    this.#run = run;
+    if (this.#hidden) this.#hidden.textContent = "";
+    const reached = await this.#judged(figures, {});
+    reached.forEach(({ isReached, text }, at) => {
+      this.#goals[at].textContent = text;
+      this.#goals[at].classList.toggle("reached", isReached);
+    });
+  }
+
+  async #tryHidden() {
+    const reached = await this.#judged(await this.#run(this.#given.hidden), this.#given.hidden);
+    this.#hidden.textContent = reached.map(({ isReached, text }) => `${isReached ? "Reached" : "Not reached"} there: ${text}`).join(". ");
+  }
+
+  #judged(figures, conditions) {
+    return Promise.all(this.#given.goals.map(async ({ metric, at_least, at_most, beats }) => {
+      const [name, unit] = NAMES[metric];
+      const isLess = at_most !== null || metric === "signal_delay_p95_ms";
+      const bound = beats ? (await this.#boundOf({ set: {}, ...beats, ...conditions }))[metric] : (at_most ?? at_least);
+      const value = figures[metric];
+      const isReached = value !== null && (isLess ? value <= bound : value >= bound) && !(beats && value === bound);
+      const wanted = beats ? `${isLess ? "below" : "above"} ${shown(bound)}` : `at ${isLess ? "most" : "least"} ${shown(bound)}`;
+      return { isReached, text: `${name} ${wanted} ${unit}, now ${shown(value)}` };
+    }));
+  }
+
+  async #boundOf(keys) {
+    const key = JSON.stringify(keys);
+    if (!this.#bounds.has(key)) this.#bounds.set(key, await this.#run(keys));
+    return this.#bounds.get(key);
+  }
+}

@@ -1,0 +1,106 @@
+// Links: the shipped synthetic ones, constant rates, and files that the reader drops onto the page.
+import { quote } from "kneepoint/state";
+
+const PACKET_BITS = 1504 * 8; // of an opportunity
+const MOST_BYTES = 20e6;
+const MOST_PACKETS = 5e6;
+const dropped = new Map(); // {name, text} by SHA-256, or by name where a browser computes none
+
+/**
+ * Reads a dropped file: a trace of mahimahi, or a CSV of times (s) and rates (Mbit/s).
+ * @param {File} file
+ * @returns {Promise<string>} NAME:SHA-256, as the address has it
+ * @throws {Error} the file is too large, or its rates are none
+ */
+export async function take(file) {
+  if (file.size > MOST_BYTES) {
+    throw new Error(`${file.name}: ${Math.round(file.size / 1e6)} MB are too many; cut it to ${MOST_BYTES / 1e6} MB`);
+  }
+  const raw = await file.text();
+  const text = file.name.toLowerCase().endsWith(".csv") ? ofRates(rates(raw, file.name), file.name) : raw;
+  // Files of a page that a report opened from a disk: its origin has no cryptography.
+  const digest = (await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(text))) ?? new ArrayBuffer(0);
+  const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const plain = file.name.replace(/[:\s]/g, "_");
+  const isTaken = [...dropped.values()].some((each) => each.name === plain && each.text !== text);
+  const name = isTaken ? `${plain}(${dropped.size + 1})` : plain;
+  dropped.set(sha256 || name, { name, text });
+  return `${name}:${sha256}`;
+}
+
+/** Takes files for those that an address names; the emulator compares their digests. */
+export function assign(taken, wanted) {
+  taken.forEach((text, at) => dropped.set(key(wanted[at]), dropped.get(key(text))));
+}
+
+const key = (text) => text.split(":")[1] || text.split(":")[0];
+
+/**
+ * The traces of a state's link.
+ * @returns names of uplink and downlink, traces, sha256 of both if they are files, duration_s
+ * @throws {Error} a file is not here, or the link is unknown
+ */
+export function traces(state, shipped) {
+  if (state.link === "constant") {
+    const { rate_mbps, duration_s } = state;
+    const name = `${rate_mbps} Mbit/s, ${duration_s} s`;
+    const text = ofRates([[duration_s, rate_mbps]], name);
+    return { uplink: name, downlink: name, traces: [{ name, text }], duration_s };
+  }
+  if (state.link === "file") {
+    const [up, down] = [state.uplink, state.downlink || state.uplink].map(given);
+    const sha256 = [state.uplink, state.downlink || state.uplink].map((text) => text.split(":")[1]);
+    return { uplink: up.name, downlink: down.name, traces: [up, down], sha256, duration_s: last(up.text) / 1000 };
+  }
+  const link = shipped.find((each) => each.name === state.link);
+  if (!link) {
+    throw new Error(`unknown link ${quote(state.link)}; known: ${shipped.map((each) => each.name).join(", ")}, constant, file`);
+  }
+  const both = ["uplink", "downlink"].map((end) => ({ name: `${link.name}-${end}`, words: link[end] }));
+  return { uplink: both[0].name, downlink: both[1].name, traces: both, duration_s: link.duration_s };
+}
+
+function given(text) {
+  const [name, sha256] = text.split(":");
+  if (!dropped.has(key(text))) {
+    throw new Error(`drop the trace ${name || "of a link"} onto this page${sha256 ? `, SHA-256 ${sha256.slice(0, 12)}…` : ""}: it stays on this machine`);
+  }
+  return dropped.get(key(text));
+}
+
+const last = (text) => Number(text.trimEnd().slice(-20).split("\n").pop()) || 60;
+
+// [duration (s), rate (Mbit/s)] of each row; the last lasts as long as the one before it.
+function rates(text, name) {
+  const rows = text.trim().split(/\r?\n/).map((line) => line.split(/[,;\t]/).map((cell) => cell.trim()));
+  if (rows[0].some((cell) => cell !== "" && Number.isNaN(Number(cell)))) rows.shift(); // a header
+  rows.forEach((row, at) => {
+    const [time_s, mbps] = row.map(Number);
+    if (row.length < 2 || row[0] === "" || row[1] === "" || !(time_s >= 0 && mbps >= 0) || (at > 0 && time_s <= Number(rows[at - 1][0]))) {
+      throw new Error(`${name}: ${quote(row.join(","))} is not a later time (s) and a rate (Mbit/s)`);
+    }
+  });
+  if (rows.length < 2) throw new Error(`${name} has fewer than two rows of a time (s) and a rate (Mbit/s)`);
+  const times = rows.map((row) => Number(row[0]));
+  times.push(2 * times.at(-1) - times.at(-2));
+  return rows.map((row, at) => [times[at + 1] - times[at], Number(row[1])]);
+}
+
+// An opportunity is due once the link could have carried it, as in kneepoint.networks.traces.
+function ofRates(steps, name) {
+  const lines = [];
+  let start_ms = 0;
+  let passed = 0; // packets
+  for (const [lasts_s, mbps] of steps) {
+    const after = passed + (mbps * 1e6 * lasts_s) / PACKET_BITS;
+    if (after > MOST_PACKETS) throw new Error(`${name}: more than ${MOST_PACKETS} packets; lower the rate or the time`);
+    for (let k = Math.floor(passed) + 1; k <= Math.floor(after + 1e-9); ++k) {
+      lines.push(Math.ceil(start_ms + ((k - passed) * PACKET_BITS) / (mbps * 1000) - 1e-9));
+    }
+    passed = after;
+    start_ms += 1000 * lasts_s;
+  }
+  const end_ms = Math.round(start_ms);
+  if (lines.at(-1) !== end_ms) lines.push(end_ms); // so that it repeats after its duration
+  return `${lines.join("\n")}\n`;
+}

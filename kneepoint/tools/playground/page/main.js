@@ -1,0 +1,340 @@
+// The page: its state, its controls, and a run after each change, of which the newest counts.
+import { plane, shown, sweep as drawSweep } from "kneepoint/chart";
+import { choice, element, queue, slider } from "kneepoint/controls";
+import { Emulator } from "kneepoint/emulator";
+import { Exercise } from "kneepoint/exercise";
+import { assign, take, traces } from "kneepoint/links";
+import { unpack } from "kneepoint/packed";
+import { interval, Series, series } from "kneepoint/series";
+import { data, DEFAULTS, format, parse, quote } from "kneepoint/state";
+
+const TRAIL = 12; // points of before
+const SEEDS = 10;
+const QUANTILE = 2.262; // of Student's t with SEEDS - 1 degrees of freedom, at 97.5 %
+const SWEPT = 24; // runs of a sweep
+const REST_MS = 250; // without a change, until sweeps and seeds are run
+const FEW = 6; // parameters that are shown at once
+const METRICS = ["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"];
+const QUEUES = {
+  ...{ droptail: "packets=100", drophead: "packets=100", drr: "packets=100", policer: "rate_mbps=10,burst=30000" },
+  ...{ codel: "target=5,interval=100", fq_codel: "target=5,interval=100", "codel-mahimahi": "target=5,interval=100,packets=1000" },
+  ...{ pie: "qdelay_ref=15,max_burst=150", "pie-mahimahi": "qdelay_ref=15,max_burst=150,packets=1000", red: "min=5,max=50" },
+};
+const DELAY = { name: "delay_ms", unit: "ms", meaning: "propagation delay, one way", low: 0, high: 200, least: 0, most: 60000, type: "integer", scale: "linear" };
+const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost independently", low: 0, high: 0.1, least: 0, most: 1, type: "real", scale: "linear" };
+const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, least: 0.01, most: 500, type: "real", scale: "log" };
+const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, least: 0, most: 1000000, type: "integer", scale: "linear" };
+
+const find = (id) => document.getElementById(id);
+const start = { ...DEFAULTS, ...data.exercise?.start };
+const exercise = data.exercise && new Exercise(data.exercise, find("exercise"));
+
+let state = start;
+let catalogue;
+let emulator;
+let pictures;
+let present = []; // {side, name, figures, run} of the last good runs
+const before = { a: [], b: [] };
+let swept = { key: "", points: [] };
+let conditions = "";
+let changes = 0;
+let isRunning = false;
+let resting;
+
+function tell(text, isWrong = false) {
+  find("status").textContent = text;
+  find("status").classList.toggle("wrong", isWrong);
+}
+
+const controllerOf = (name) => catalogue.controllers.find((each) => each.name === name);
+
+// What most controllers have comes last: what a controller has alone is what it is about.
+function parametersOf(name) {
+  const owners = (parameter) => catalogue.controllers.filter((each) => each.parameters.some((own) => own.name === parameter.name)).length;
+  const isCommon = (parameter) => owners(parameter) > catalogue.controllers.length / 2;
+  const all = controllerOf(name).parameters;
+  return [...all.filter((each) => !isCommon(each)), ...all.filter(isCommon)].filter((each) => !exercise || exercise.shows(each.name));
+}
+
+function scenarioOf(given, side, seed = given.seed) {
+  const link = traces(given, data.links);
+  const controller = side === "b" ? given.b : given.controller;
+  const common = { delay_ms: given.delay_ms };
+  const uplink = { ...common, trace: link.uplink, queue: given.queue };
+  if (given.loss > 0) uplink.loss_probability = given.loss;
+  const flows = [{ controller, parameters: side === "b" ? given.b_set : given.set }];
+  if (given.beside) flows.push({ controller: given.beside });
+  const interval_s = interval(link.duration_s);
+  const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, interval_s, seed };
+  if (link.sha256?.every(Boolean)) [uplink.trace_sha256, scenario.downlink.trace_sha256] = link.sha256;
+  scenario.host_model = given.host_model;
+  if (given.host_model !== "ideal") scenario.host_latency_us = given.host_latency_us;
+  return { scenario, traces: link.traces };
+}
+
+async function figuresOf(given, side, seed) {
+  const job = scenarioOf(given, side, seed);
+  return (await emulator.run(job.scenario, job.traces, false)).figures;
+}
+
+async function runBoth(given) {
+  const found = [];
+  for (const side of given.b ? ["a", "b"] : ["a"]) {
+    const job = scenarioOf(given, side);
+    const answer = await emulator.run(job.scenario, job.traces, true);
+    const { interval_s } = job.scenario;
+    found.push({ side, name: given[side === "b" ? "b" : "controller"], interval_s, figures: answer.figures, run: series(answer, interval_s) });
+  }
+  return found;
+}
+
+/** Runs the state, or the newest one if several come; keeps the last good picture. */
+async function update() {
+  clearTimeout(resting);
+  ++changes;
+  if (isRunning) return;
+  isRunning = true;
+  find("pictures").ariaBusy = "true";
+  let mine;
+  do {
+    mine = changes;
+    try {
+      const found = await runBoth(state);
+      remember(found);
+      draw();
+      if (mine === changes) tell(data.exercise ? "" : `${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`);
+    } catch (error) {
+      if (mine === changes) tell(error.message, true);
+    }
+  } while (mine !== changes);
+  isRunning = false;
+  find("pictures").ariaBusy = "false";
+  resting = setTimeout(rest, REST_MS);
+}
+
+function remember(found) {
+  const now = JSON.stringify([...["link", "rate_mbps", "uplink", "delay_ms", "queue", "loss", "host_model", "beside"].map((key) => state[key])]);
+  if (now !== conditions) before.a = before.b = [];
+  conditions = now;
+  if (now === conditions) for (const { side, figures } of present) before[side] = [...before[side], figures].slice(-TRAIL);
+  present = found;
+}
+
+function draw() {
+  drawNumbers();
+  pictures.draw(present.map(({ side, run, name }) => ({ side, run, names: [name, state.beside] })), present[0].interval_s);
+  drawPlane();
+  exercise?.judge(present[0].figures, (keys) => figuresOf({ ...state, b: "", ...keys }, "a"));
+}
+
+function drawPlane() {
+  const known = swept.points.filter(({ figures }) => figures?.power);
+  const knee = swept.points.length && swept.isWhole ? known.reduce((best, each) => (best && best.figures.power >= each.figures.power ? best : each), null) : null;
+  const settings = present.map(({ side, figures }) => ({ side, now: figures, before: before[side] }));
+  find("plane").firstElementChild.innerHTML = plane(settings, swept.points.map(({ figures }) => figures), knee?.figures ?? null);
+  if (swept.parameter) {
+    const { parameter, points } = swept;
+    find("sweep").firstElementChild.innerHTML = drawSweep(points, parameter, state.set[parameter.name] ?? parameter.default, knee);
+  }
+}
+
+function drawNumbers() {
+  const rows = present.map(({ side, name, figures, spread }) => {
+    const cells = METRICS.map((metric) => element("td", { title: String(figures[metric]) }, shown(figures[metric]), element("small", {}, spread?.[metric] ?? "")));
+    return element("tr", {}, element("th", { scope: "row", class: side }, state.b ? `${side.toUpperCase()} ${name}` : name), ...cells);
+  });
+  find("numbers").tBodies[0].replaceChildren(...rows);
+  const shares = present.filter(({ figures }) => figures.flows.length > 1).map(({ name, figures }) => {
+    const [own, other] = figures.flows.map((flow) => flow.goodput_mbps);
+    return `${name} has ${shown((100 * own) / (own + other))} % of the goodput beside ${state.beside}; Jain's index ${shown(figures.jains_index)}.`;
+  });
+  find("beside").textContent = [...shares, present[0].spread ? `Small: 95 % confidence interval of the mean over ${SEEDS} seeds of the hosts and losses (Student's t).` : ""].join(" ");
+}
+
+/** At rest: the sweep, then other seeds; a change ends it. */
+async function rest() {
+  const mine = changes;
+  const goesOn = () => mine === changes;
+  try {
+    await runSweep(goesOn);
+    await runSeeds(goesOn);
+  } catch (error) {
+    if (goesOn()) tell(error.message, true);
+  }
+}
+
+async function runSweep(goesOn) {
+  if (exercise && !exercise.sweeps) return;
+  const parameters = parametersOf(state.controller).filter((each) => each.low < each.high);
+  const parameter = parameters.find((each) => each.name === state.sweep) ?? parameters[0];
+  if (!parameter) return;
+  find("swept").replaceChildren(...parameters.map((each) => element("option", { selected: each === parameter }, each.name)));
+  const key = format({ ...state, b: "", sweep: parameter.name, set: { ...state.set, [parameter.name]: 0 } });
+  if (key === swept.key && swept.isWhole) return drawPlane();
+  const { low, high, scale, type } = parameter;
+  const values = Array.from({ length: SWEPT }, (_, k) => k / (SWEPT - 1)).map((share) => (scale === "log" && low > 0 ? low * (high / low) ** share : low + share * (high - low)));
+  const distinct = [...new Set(values.map((value) => (type === "integer" ? Math.round(value) : Number(value.toPrecision(4)))))];
+  swept = { key, parameter, points: distinct.map((value) => ({ value, figures: null })), isWhole: false };
+  const given = state;
+  for (const point of swept.points) {
+    // A value that the emulator refuses leaves a gap.
+    point.figures = await figuresOf({ ...given, set: { ...given.set, [parameter.name]: point.value } }, "a").catch(() => null);
+    if (!goesOn()) return;
+    drawPlane();
+  }
+  swept.isWhole = true;
+  drawPlane();
+}
+
+async function runSeeds(goesOn) {
+  for (const setting of present) {
+    const runs = [setting.figures];
+    while (runs.length < SEEDS) {
+      runs.push(await figuresOf(state, setting.side, state.seed + runs.length));
+      if (!goesOn()) return;
+    }
+    setting.spread = Object.fromEntries(METRICS.map((metric) => [metric, intervalOf(runs.map((each) => each[metric]))]));
+    drawNumbers();
+  }
+}
+
+function intervalOf(values) {
+  if (values.some((value) => value === null)) return "";
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  const half = QUANTILE * Math.sqrt(variance / values.length);
+  if (half === 0) return "equal for all seeds";
+  const digits = [3, 4, 5].find((each) => (mean - half).toPrecision(each) !== (mean + half).toPrecision(each)) ?? 6;
+  return `${shown(mean - half, digits)} to ${shown(mean + half, digits)}`;
+}
+
+function change(keys, redraws = false) {
+  state = { ...state, ...keys };
+  history.replaceState(null, "", format(state, start));
+  if (redraws) build();
+  return update();
+}
+
+function settingOf(side) {
+  const [key, set] = side === "b" ? ["b", "b_set"] : ["controller", "set"];
+  const names = catalogue.controllers.map((each) => each.name).filter((name) => !exercise || exercise.offers(name));
+  const box = element("div", { class: `side-${side}` }, element("h2", {}, state.b ? `Setting ${side.toUpperCase()}` : "Controller"));
+  box.append(choice("Controller", names, state[key], (name) => change(side === "a" ? { [key]: name, [set]: {}, sweep: "" } : { [key]: name, [set]: {} }, true)));
+  box.append(element("p", { class: "meaning" }, controllerOf(state[key]).summary));
+  const sliders = parametersOf(state[key]).map((parameter) =>
+    slider(parameter, state[set][parameter.name] ?? parameter.default, (value) => change({ [set]: { ...state[set], [parameter.name]: value } })));
+  box.append(element("div", {}), ...sliders.slice(0, FEW));
+  if (sliders.length > FEW) box.append(element("details", {}, element("summary", {}, "More parameters"), ...sliders.slice(FEW)));
+  return box;
+}
+
+function build() {
+  const places = [settingOf("a")];
+  if (state.b) places.push(settingOf("b"));
+  if (!exercise) {
+    const toggled = () => change(state.b ? { b: "", b_set: {} } : { b: state.controller, b_set: { ...state.set } }, true);
+    places.push(element("button", { type: "button", onclick: toggled }, state.b ? "Remove setting B" : "Compare with a second setting"));
+  }
+  find("setting").replaceChildren(...places);
+  find("conditions").replaceChildren(...(exercise ? [] : [linkControls(), pathControls()]));
+}
+
+function linkControls() {
+  const box = element("div", { class: "group" }, element("h2", {}, "Link"));
+  const options = [...data.links.map((each) => [each.name, each.title]), ["constant", "Constant rate"], ["file", "A file of yours"]];
+  box.append(choice("Link", options, state.link, (link) => change({ link }, true)));
+  if (state.link === "constant") box.append(slider(RATE, state.rate_mbps, (rate_mbps) => change({ rate_mbps })));
+  const pick = element("input", { type: "file", multiple: true, "aria-label": "A trace, or a CSV of rates", onchange: () => takeFiles([...pick.files]) });
+  box.append(pick, element("p", { class: "meaning" }, "A trace of mahimahi, or a CSV of times (s) and rates (Mbit/s): choose it, or drop it onto the page. It stays on this machine."));
+  return box;
+}
+
+function pathControls() {
+  const names = catalogue.controllers.map((each) => each.name);
+  const box = element("div", { class: "group" }, element("h2", {}, "Path"));
+  box.append(slider(DELAY, state.delay_ms, (delay_ms) => change({ delay_ms })));
+  box.append(slider(LOSS, state.loss, (loss) => change({ loss })));
+  box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => change({ queue: text }, true)));
+  box.append(choice("Beside it", [["", "no other flow"], ...names], state.beside, (beside) => change({ beside })));
+  box.append(choice("Hosts", catalogue.host_models.map((each) => each.name), state.host_model, (host_model) => change({ host_model }, true)));
+  if (state.host_model !== "ideal") box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
+  return box;
+}
+
+async function takeFiles(files) {
+  if (!files.length) return;
+  const last = state;
+  try {
+    const taken = await Promise.all(files.slice(0, 2).map(take));
+    const wanted = [state.uplink, state.downlink].filter(Boolean);
+    if (!crypto.subtle && state.link === "file" && wanted.length === taken.length) return await tryOrders(taken, wanted);
+    const isWanted = taken.some((text) => wanted.some((each) => each.split(":")[1] === text.split(":")[1]));
+    const next = { ...state, link: "file", ...(isWanted ? {} : { uplink: taken[0], downlink: taken[1] ?? "" }) };
+    await runBoth(next); // what cannot run does not become the state
+    await change(next, true);
+  } catch (error) {
+    state = last;
+    tell(error.message, true);
+  }
+}
+
+async function tryOrders(taken, wanted) {
+  assign(taken, wanted);
+  await runBoth(state).catch(() => assign(taken.toReversed(), wanted));
+  await runBoth(state);
+  await change({}, true);
+}
+
+function open() {
+  try {
+    const next = parse(location.hash, start);
+    for (const name of [next.controller, next.b, next.beside].filter(Boolean)) {
+      if (!controllerOf(name)) throw new Error(`address: unknown controller ${quote(name)}; the list has those known`);
+    }
+    state = next;
+    build();
+    return update();
+  } catch (error) {
+    state = start;
+    build();
+    return update().then(() => tell(error.message, true));
+  }
+}
+
+function listen() {
+  addEventListener("hashchange", open);
+  addEventListener("dragover", (event) => {
+    event.preventDefault();
+    document.body.classList.add("dropping");
+  });
+  for (const kind of ["dragleave", "drop"]) addEventListener(kind, () => document.body.classList.remove("dropping"));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    takeFiles([...event.dataTransfer.files]);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => pictures.again());
+  find("swept").onchange = () => change({ sweep: find("swept").value });
+  find("sweep").addEventListener("click", ({ target }) => {
+    const value = Number(target.dataset.value);
+    if (target.dataset.value) change({ set: { ...state.set, [swept.parameter.name]: value } }, true);
+  });
+  find("copy").onclick = () => navigator.clipboard.writeText(location.href).then(() => tell("The link is copied."), () => tell(location.href));
+}
+
+async function begin() {
+  try {
+    const module = await WebAssembly.compile(await (await unpack(find("module").textContent)).arrayBuffer());
+    emulator = new Emulator(module, find("worker").textContent);
+    catalogue = await emulator.start();
+  } catch (error) {
+    tell(`This browser cannot run the emulator (${error.message}); use a current Firefox, Chrome or Safari.`, true);
+    return;
+  }
+  pictures = new Series(find("series"));
+  listen();
+  find("sweep").hidden = Boolean(exercise && !exercise.sweeps);
+  find("lead").hidden = Boolean(exercise);
+  await open();
+}
+
+begin();

@@ -1,0 +1,57 @@
+// The state of the page is its address: #controller=fixed_window&set.window=20&link=synthetic-slow
+
+/** The data of this page, and the defaults of a state, as kneepoint/tools/playground/state.py declares them. */
+export const data = JSON.parse(document.getElementById("data").textContent);
+export const DEFAULTS = data.defaults;
+const KEYS = Object.keys(DEFAULTS).filter((key) => !key.endsWith("set"));
+
+/**
+ * Reads an address.
+ * @param {string} hash what follows the page's name, with or without #
+ * @param {object} defaults values of the keys that are not given
+ * @throws {Error} a part is unknown or no number
+ */
+export function parse(hash, defaults = DEFAULTS) {
+  const state = { ...defaults, set: { ...defaults.set }, b_set: { ...defaults.b_set } };
+  for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {
+    const [key, text] = split(part);
+    const [, owner, name] = /^(b\.)?set\.(\w+)$/.exec(key) ?? [];
+    if (name) {
+      state[owner ? "b_set" : "set"][name] = number(key, text);
+    } else if (KEYS.includes(key)) {
+      state[key] = typeof DEFAULTS[key] === "number" ? number(key, text) : text;
+    } else {
+      throw new Error(`address: unknown key ${quote(key)}; known: ${KEYS.join(", ")}, set.NAME, b.set.NAME`);
+    }
+  }
+  return state;
+}
+
+/** Writes a state as an address that `parse` reads. */
+export function format(state, defaults = DEFAULTS) {
+  const changed = KEYS.filter((key) => key === "controller" || key === "link" || state[key] !== defaults[key]);
+  const pairs = changed.map((key) => [key, state[key]]);
+  for (const [name, value] of Object.entries(state.set)) pairs.push([`set.${name}`, value]);
+  for (const [name, value] of Object.entries(state.b ? state.b_set : {})) pairs.push([`b.set.${name}`, value]);
+  return `#${pairs.map(([key, value]) => `${key}=${readable(String(value))}`).join("&")}`;
+}
+
+export const quote = (text) => `'${String(text).slice(0, 80)}'`;
+
+const readable = (text) => encodeURIComponent(text).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%3D/g, "=").replace(/%20/g, "+");
+
+function split(part) {
+  const at = part.indexOf("=");
+  if (at < 1) throw new Error(`address: ${quote(part)} is not KEY=VALUE`);
+  try {
+    return [part.slice(0, at), decodeURIComponent(part.slice(at + 1).replace(/\+/g, " "))];
+  } catch {
+    throw new Error(`address: ${quote(part)} has a broken % sign`);
+  }
+}
+
+function number(key, text) {
+  const value = Number(text);
+  if (text.trim() === "" || !Number.isFinite(value)) throw new Error(`address: ${key}=${String(text).slice(0, 80)} is not a number`);
+  return value;
+}

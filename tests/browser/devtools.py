@@ -1,0 +1,148 @@
+"""The distribution's chromium, driven over a pipe: real time, real clicks and keys.
+
+The DevTools protocol; a page whose worker computes needs real time, which `chromium.ask` has not.
+"""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.browser import chromium
+
+_LONGEST_S = 120
+_KEYS = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37}
+
+
+class Page:
+    """A page in a browser; its methods wait until the browser has answered."""
+
+    def __init__(self, commands: int, answers: int) -> None:
+        self._commands = os.fdopen(commands, "wb", buffering=0)
+        self._answers = os.fdopen(answers, "rb")
+        self._numbers = count(1)
+        self._session: str | None = None
+        self._loads = 0
+        self.problems: list[str] = []
+        target = self.send("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.send("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "DOM", "Performance"):
+            self.send(f"{domain}.enable")
+
+    def send(self, method: str, **parameters: Any) -> Any:
+        """Sends a command of the protocol and returns its result."""
+        number = next(self._numbers)
+        command = {"id": number, "method": method, "params": parameters}
+        if self._session:
+            command["sessionId"] = self._session
+        self._commands.write(json.dumps(command).encode() + b"\0")
+        while True:
+            answer = json.loads(self._read())
+            if answer.get("id") == number:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+            self._note(answer)
+
+    def _read(self) -> bytes:
+        text = bytearray()
+        while (sign := self._answers.read(1)) != b"\0":
+            assert sign, "the browser has ended"
+            text += sign
+        return bytes(text)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        """Keeps what the page reports as an error, and counts pages."""
+        told = event.get("params", {})
+        self._loads += event.get("method") == "Page.loadEventFired"
+        if event.get("method") == "Runtime.exceptionThrown":
+            self.problems.append(str(told["exceptionDetails"]))
+        elif event.get("method") == "Log.entryAdded" and told["entry"]["level"] == "error":
+            self.problems.append(told["entry"]["text"])
+
+    def open(self, url: str) -> None:
+        """Opens a page."""
+        self._leave(lambda: self.send("Page.navigate", url=url))
+
+    def follow(self, url: str) -> None:
+        """Opens an address that only the present page knows."""
+        self._leave(
+            lambda: self.evaluate(f"setTimeout(() => (location = {json.dumps(url)})); null")
+        )
+
+    def _leave(self, go: Callable[[], object]) -> None:
+        before = self._loads
+        go()
+        while self._loads == before:
+            self.send("Browser.getVersion")  # whose answer comes behind the page's events
+
+    def evaluate(self, expression: str) -> Any:
+        """Returns the value of an expression, or what its promise brings."""
+        options = {"awaitPromise": True, "returnByValue": True, "userGesture": True}
+        found = self.send("Runtime.evaluate", expression=expression, **options)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def wait_for(self, condition: str) -> Any:
+        """Waits until an expression is true, and returns its value."""
+        return self.evaluate(
+            "new Promise((done, failed) => { const end = performance.now() + "
+            f"{1000 * _LONGEST_S}; const look = () => {{ const found = ({condition});"
+            "if (found) done(found); else if (performance.now() > end) failed(new Error("
+            f"{json.dumps('never: ' + condition)})); else setTimeout(look, 20); }}; look(); }})"
+        )
+
+    def press(self, key: str, times: int = 1) -> None:
+        """Presses a key."""
+        for _ in range(times):
+            for kind in ("keyDown", "keyUp"):
+                code = {"key": key, "code": key, "windowsVirtualKeyCode": _KEYS[key]}
+                self.send("Input.dispatchKeyEvent", type=kind, **code)
+
+    def resize(self, width: int, height: int, *, is_dark: bool = False) -> None:
+        """Sets the width of the window and the reader's wish for dark colours."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
+        wish = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[wish])
+
+    def choose_files(self, selector: str, *paths: Path) -> None:
+        """Gives files to a control that takes some."""
+        document = self.send("DOM.getDocument")["root"]["nodeId"]
+        node = self.send("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
+        self.send("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
+
+    def heap_bytes(self) -> int:
+        """Returns the memory of the page's JavaScript, after a collection of garbage."""
+        self.send("HeapProfiler.collectGarbage")
+        metrics = self.send("Performance.getMetrics")["metrics"]
+        return next(int(each["value"]) for each in metrics if each["name"] == "JSHeapUsedSize")
+
+
+@contextmanager
+def browser(folder: Path) -> Iterator[Page]:
+    """Starts chromium with an empty page; its profile lies in the folder."""
+    (their_in, our_out), (our_in, their_out) = os.pipe(), os.pipe()
+    command = [
+        chromium.program(),
+        *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+        *("--disable-background-networking", "--no-first-run", "--remote-debugging-pipe"),
+        f"--user-data-dir={folder / 'profile'}",
+    ]
+    # chromium reads commands from descriptor 3 and answers on 4.
+    shell = f'exec "$0" "$@" 3<&{their_in} 4>&{their_out}'
+    with subprocess.Popen(
+        ["bash", "-c", shell, *command],
+        pass_fds=(their_in, their_out),
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        os.close(their_in)
+        os.close(their_out)
+        try:
+            yield Page(our_out, our_in)
+        finally:
+            process.terminate()
