@@ -8,6 +8,7 @@ it computes nothing. provenance.json also has the findings of the first page, as
 
 import argparse
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def build(config: Path) -> None:
         tall = {name for name, path in figures.items() if render.is_tall(path)}
         report = compose.compose(tables, provenance, figures, config.parent, own, sections, tall)
     made: dict[str, bytes | str] = {
-        "report.html": render.to_html(report, figures),
+        "report.html": _with_additions(render.to_html(report, figures), results, tables),
         "report.pdf": render.to_pdf(report, figures),
         "provenance.json": json.dumps(
             {"findings": report.findings(), **provenance}, indent=2, ensure_ascii=False
@@ -55,6 +56,17 @@ def build(config: Path) -> None:
         write_whole(results.folder / name, content)
     written = [*(results.folder / name for name in made), *results.folder.glob("tables/*.csv")]
     seal(f"{results.folder}/report", sorted(written), "kneepoint.reports.build")
+
+
+def _with_additions(page: str, results: Results, tables: Tables) -> str:
+    """Adds to a page what tools have for it, if the report asks for it."""
+    own = results.workflow.settings.report
+    if not (own and own.playground):
+        return page
+    for tool, (module, function) in import_module("kneepoint.tools").declared("IN_REPORTS").items():
+        added = getattr(import_module(f"{tool}.{module}"), function)(page, tables)
+        page = page.replace("</body>", f"{added}</body>")
+    return page
 
 
 def _write_tables(tables: Tables, folder: Path) -> None:

@@ -32,6 +32,11 @@ class Report(ConfigModel):
     closing: tuple[Name, ...] = Field(
         default=(), description="files of text/: sections after the results, before the references"
     )
+    playground: bool = Field(
+        default=False,
+        description="points and runs of the page open in the playground, which `make wasm` builds; "
+        "adds half a megabyte",
+    )
     names: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(
         default={}, description="printed names of parameters and controllers, without units"
     )
