@@ -47,8 +47,8 @@ def searched_ranges(study: Study, controller: Controller) -> dict[str, tuple[Ran
 def _is_whole(parameter: str, searched: Range) -> bool:
     """Returns whether a parameter of a network is searched over integers.
 
-    A delay is if its bounds are integers: links with a trace require whole milliseconds, links with
-    a rate do not.
+    A delay is searched over integers if its bounds are integers: links with a trace require whole
+    milliseconds, links with a rate do not.
     """
     if parameter in DELAYS_MS:
         return all(value % 1 == 0 for value in searched.values or searched.bounds)

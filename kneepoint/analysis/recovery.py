@@ -69,8 +69,8 @@ def fitted_rows(published: pd.DataFrame, fit: Sequence[str]) -> pd.DataFrame:
         fit: the tables.
 
     Returns:
-        The rows with `line`, the number in the table from 1, and `row`, the number in the runs of
-        the fit, which counts across tables (see kneepoint.config.published.number_on).
+        The rows. `line` is a row's number in its table, from 1. `row` is its number in the runs of
+        the fit, where rows are numbered across tables (see kneepoint.config.published.number_on).
     """
     rows = pd.concat([published[published["table"] == table] for table in fit], ignore_index=True)
     numbered = rows.assign(line=rows["row"] + 1, row=rows.index)

@@ -66,7 +66,7 @@ def errors_in(log: Path) -> list[str]:
 
 
 def _no_room(log: Path) -> MachineError | None:
-    """Returns the error of a full disk, if the disk of a log is full; the log may be missing."""
+    """Returns the error of a full disk, if a log's disk is full; the log need not exist."""
     if not log.parent.is_dir() or shutil.disk_usage(log.parent).free >= _LEAST_FREE_BYTES:
         return None
     return of_file(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log)))

@@ -45,8 +45,8 @@ class Tcp(ConfigModel):
         default=None,
         ge=2896,
         le=2**40,
-        description="the receiver's socket buffer: half of it is the receive window, as in Linux, "
-        "at least a segment's 1448 bytes (tcp_rmem; null: unlimited)",
+        description="the receiver's socket buffer, of which half is the receive window, at least "
+        "a segment's 1448 bytes (tcp_rmem in Linux; null: unlimited)",
     )
     ecn: bool | None = Field(
         default=None,

@@ -34,7 +34,8 @@ def changed_inputs(workflow: Workflow, experiment: Experiment, made: MadeBy) -> 
     for file in other_inputs(made.inputs, now):
         yield f"the input {file} has changed"
     for file, digest in now.items():
-        if not digest and not Path(file).is_relative_to(NETWORKS):  # which are prepared again
+        # Missing networks are prepared again.
+        if not digest and not Path(file).is_relative_to(NETWORKS):
             yield f"the input {file} is missing"
 
 

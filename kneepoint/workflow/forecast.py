@@ -23,8 +23,8 @@ _KNOWN = 0.1
 """The share of files after which the pace of compiling is known, because the first files are the
 longest."""
 _SHORT, _SHORT_S = 1.5, 30.0
-"""The factor, and the difference (s), by which the remaining time must exceed the printed time
-before it grows."""
+"""The printed remaining time grows only if the estimate exceeds it by this factor, and by this
+difference (s)."""
 _COMPILED = re.compile(rb"^\[(\d+)/(\d+)\] ", re.MULTILINE)
 _STEPS = re.compile(rb"^(\d+) of (\d+) steps \(\S+\) done$", re.MULTILINE)
 _TAIL_BYTES = 65536
@@ -54,7 +54,7 @@ class Forecast:
 
     def __post_init__(self) -> None:
         self._began_s = self.now_s()
-        self._began_at = time.time() - 1  # the times of files are coarser
+        self._began_at = time.time() - 1  # times of files have a coarser resolution
         self._compiled, self._files = 0, _FILES if self.is_building else 0
 
     def progress_text(self, states: Sequence[State], log: Path) -> str:

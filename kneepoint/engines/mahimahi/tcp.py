@@ -93,7 +93,7 @@ def senders(load: Load, ports: Sequence[int], go: Path, *, ends: bool) -> str:
     """
     lines = [
         _PATH,
-        f"trap ': > {OVER}; exit' HUP",  # mm-link sends it at the trace's end
+        f"trap ': > {OVER}; exit' HUP",  # mm-link sends SIGHUP at the trace's end
         'echo "$MAHIMAHI_BASE" > base.part; mv base.part base',
         f"until [ -e {shlex.quote(str(go))} ]; do sleep 0.01; done",
         _sampling("inside", f"sport >= :{data_port(0)} and sport <= :{data_port(len(ports))}"),

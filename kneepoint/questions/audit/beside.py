@@ -44,7 +44,7 @@ MOST_OF_TIME = 0.5
 """The maximum share of the time at the bound, and of the capacity that passes unused."""
 LIMITS = {"loss": MOST_LOST, "at_bound_share": MOST_OF_TIME, "idle_share": MOST_OF_TIME}
 KINDS = {"loss": "lost", "at_bound_share": "at bound", "idle_share": "idle"}
-"""Kinds of evidence that our runs do not count, by the column that exceeds its limit."""
+"""Kinds of reasons for which our runs are no evidence, by the column that exceeds its limit."""
 DRAWS = 200
 """The number of bootstrap draws of a row's runs that test whether its agreement is stable."""
 OFF = "off"
@@ -310,7 +310,7 @@ def _places(n: int) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
 
 
 def _judged(rows: pd.DataFrame) -> pd.DataFrame:
-    """Returns which numbers count: printed and measured ones, power only if printed alone."""
+    """Returns which numbers count: printed and measured numbers; power only if printed alone."""
     published, ours = logarithms(rows, "published"), logarithms(rows, "ours")
     return pd.DataFrame({m: published[m].notna() & ours[m].notna() for m in METRICS})
 

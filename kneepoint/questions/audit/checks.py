@@ -41,8 +41,8 @@ LEAST_OTHERS = 4
 SIGMA = 1.4826
 """The ratio of a normal variable's standard deviation to its median absolute deviation."""
 CONVINCING = 2.0
-"""The factor by which correcting the blamed number must bring the row nearer to our runs than
-correcting another number."""
+"""The minimum ratio of distances from our runs: with another number corrected, over the blamed
+number corrected."""
 UNSURE = "any of the three may be the wrong one"
 """The remark on three inconsistent numbers if our runs do not determine the wrong one."""
 

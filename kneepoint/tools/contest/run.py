@@ -161,7 +161,7 @@ class ContestRun:
     def _sound(self, scored: Sequence[Sender]) -> list[Sender]:
         """Replaces each entry whose page cannot be made by a failed row that gives the reason.
 
-        An entry whose failed row cannot be made either is left out.
+        An entry is left out if its failed row cannot be made either.
         """
         kept = [each for each in scored if each.is_baseline]
         self._try_to_publish(kept)
