@@ -49,7 +49,7 @@ note() {
   own=controllers/algorithms/$1.cc core=$([ "$1" = core ] && echo 1) awk '
     { path = substr($0, 67) }
     path == ENVIRON["own"] { print; next }
-    path ~ "^controllers/tests/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
+    path ~ "^controllers/(tests|wasm)/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
     ENVIRON["core"] || path ~ "^controllers/(algorithms/|common/portable_math.hh|CMakeLists.txt|build.sh)"
   ' $build/sources.sha256 >"$build/sources/.$1"
   mv "$build/sources/.$1" "$build/sources/$1"

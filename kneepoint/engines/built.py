@@ -48,7 +48,7 @@ def sources_of(name: str, own: Path) -> list[Path]:
             path
             for path in _ALL.rglob("*")
             if path.is_file()
-            and "tests" not in path.parts
+            and path.relative_to(_ALL).parts[0] not in ("tests", "wasm")
             and not (path.parent == SOURCES and path.suffix == ".cc")
         ]
         return sorted(found)
