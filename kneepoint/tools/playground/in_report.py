@@ -13,7 +13,7 @@ from kneepoint.common.files import read_json
 from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.common.tables import Tables
 from kneepoint.reports.document import RUN_DIGITS
-from kneepoint.tools.playground.page import SOURCES, packed, page_parts, shipped_links
+from kneepoint.tools.playground.page import SOURCES, packed, page_parts, script, shipped_links
 
 _ROW = re.compile(r'<tr[^>]* id="run-([0-9a-f]+)"')
 _LINK_KEYS = {"trace", "trace_sha256", "delay_ms", "queue"}
@@ -45,15 +45,12 @@ def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path 
         "page": packed(template.encode()),
         "module": module,
     }
-    script = "".join(
-        (SOURCES / f"{name}.js").read_text(encoding="utf-8").replace("export ", "")
-        for name in ("packed", "report")
-    )
+    scripts = "".join(script(SOURCES / f"{name}.js") for name in ("packed", "report"))
     texts = (
         f'<script type="text/plain" id="playground-{name}">{text}</script>'
         for name, text in parts.items()
     )
-    return f'{"".join(texts)}<script type="module">{script}</script>'
+    return f'{"".join(texts)}<script type="module">{scripts}</script>'
 
 
 def _network(file: Path) -> Any:

@@ -11,13 +11,14 @@ from typing import Any
 
 from kneepoint.common.config_file import names_in, read_config
 from kneepoint.common.files import read_bytes
-from kneepoint.common.places import BUILT, SHIPPED
+from kneepoint.common.places import BUILT, SHIPPED, TOOL
 from kneepoint.networks.config import Network, Synthetic
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import read_library
 from kneepoint.tools.playground.state import State
 
 MODULE = "kneepoint.wasm"
+EMULATOR = TOOL / "controllers/wasm/emulator.mjs"
 SOURCES = Path(__file__).with_name("page")
 _REPORT = "report"
 _TITLE = "The knee, in the browser"
@@ -51,6 +52,11 @@ def _as_data_url(source: str) -> str:
     return "data:text/javascript," + _SIGNS.sub(lambda sign: f"%{ord(sign[0]):02X}", source)
 
 
+def script(path: Path) -> str:
+    """Returns a module's text without its exports, as part of a script."""
+    return path.read_text(encoding="utf-8").replace("export ", "")
+
+
 def packed(content: bytes) -> str:
     """Returns bytes as text, a third of their size: gzip in base 85."""
     return base64.b85encode(gzip.compress(content, mtime=0)).decode()
@@ -75,7 +81,7 @@ def page_parts(exercise: Exercise | None, build: Path) -> tuple[str, str]:
     module = packed(read_bytes(build / MODULE, "run make wasm"))
     library, library_style = read_library(build)
     sources = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("*.js")}
-    worker = sources.pop("worker")
+    worker = script(EMULATOR) + sources.pop("worker")
     sources.pop(_REPORT)
     imports = {f"kneepoint/{name}": _as_data_url(text) for name, text in sorted(sources.items())}
     data = {

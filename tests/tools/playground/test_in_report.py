@@ -3,11 +3,15 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from kneepoint.config.report import Report
+from kneepoint.reports import build
+from kneepoint.tools.playground import in_report as playground_in_report
 from kneepoint.tools.playground.in_report import address, in_report
 from tests.browser import chromium
 from tests.browser.devtools import browser
@@ -64,6 +68,17 @@ def test_report_without_such_runs_stays_as_it_is(tmp_path: Path) -> None:
     tables = {"settings_run": pd.DataFrame([RUN])}
     page = '<tr id="run-0123456789ab"><td>0123456789ab</td></tr>'
     assert in_report(page, tables, tmp_path) == ""
+
+
+@pytest.mark.parametrize(("asked", "ends"), [(True, "<i></i></body>"), (False, "<b></b></body>")])
+def test_a_report_gets_it_only_if_it_asks(
+    asked: bool, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(playground_in_report, "in_report", lambda *_: "<i></i>")
+    own = Report(title="T", playground=asked)
+    results = SimpleNamespace(workflow=SimpleNamespace(settings=SimpleNamespace(report=own)))
+    page = build._with_additions("<body><b></b></body>", results, {})  # type: ignore[arg-type]
+    assert page.endswith(ends)
 
 
 @pytest.mark.slow

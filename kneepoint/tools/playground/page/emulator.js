@@ -6,7 +6,7 @@ export class Emulator {
   #url;
   #worker = null;
   #waiting = new Map();
-  #known = new Set();
+  #known = new Map(); // texts of traces, by name
   #last = 0;
 
   /**
@@ -35,9 +35,11 @@ export class Emulator {
    */
   async run(scenario, traces, series) {
     if (!this.#worker) await this.start();
-    for (const trace of traces.filter((each) => !this.#known.has(each.name))) {
+    for (const trace of traces) {
+      const text = trace.words ?? trace.text;
+      if (this.#known.get(trace.name) === text) continue;
       await this.#ask({ kind: "trace", ...trace });
-      this.#known.add(trace.name);
+      this.#known.set(trace.name, text);
     }
     return this.#ask({ kind: "run", scenario, series });
   }

@@ -43,8 +43,8 @@ const key = (text) => text.split(":")[1] || text.split(":")[0];
 export function traces(state, shipped) {
   if (state.link === "constant") {
     const { rate_mbps, duration_s } = state;
-    const name = `${rate_mbps} Mbit/s, ${duration_s} s`;
-    const text = ofRates([[duration_s, rate_mbps]], name);
+    const name = "constant"; // the same for all rates, so that the last one goes
+    const text = ofRates([[duration_s, rate_mbps]], `${rate_mbps} Mbit/s for ${duration_s} s`);
     return { uplink: name, downlink: name, traces: [{ name, text }], duration_s };
   }
   if (state.link === "file") {

@@ -37,6 +37,7 @@ let present = []; // {side, name, figures, run} of the last good runs
 const before = { a: [], b: [] };
 let swept = { key: "", points: [] };
 let conditions = "";
+let complaint = ""; // about the address
 let changes = 0;
 let isRunning = false;
 let resting;
@@ -102,7 +103,7 @@ async function update() {
       const found = await runBoth(state);
       remember(found);
       draw();
-      if (mine === changes) tell(data.exercise ? "" : `${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`);
+      if (mine === changes) tell(complaint || `${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`, Boolean(complaint));
     } catch (error) {
       if (mine === changes) tell(error.message, true);
     }
@@ -209,6 +210,7 @@ function intervalOf(values) {
 }
 
 function change(keys, redraws = false) {
+  complaint = "";
   state = { ...state, ...keys };
   history.replaceState(null, "", format(state, start));
   if (redraws) build();
@@ -263,7 +265,6 @@ function pathControls() {
 
 async function takeFiles(files) {
   if (!files.length) return;
-  const last = state;
   try {
     const taken = await Promise.all(files.slice(0, 2).map(take));
     const wanted = [state.uplink, state.downlink].filter(Boolean);
@@ -273,7 +274,6 @@ async function takeFiles(files) {
     await runBoth(next); // what cannot run does not become the state
     await change(next, true);
   } catch (error) {
-    state = last;
     tell(error.message, true);
   }
 }
@@ -286,19 +286,18 @@ async function tryOrders(taken, wanted) {
 }
 
 function open() {
+  complaint = "";
+  state = start;
   try {
     const next = parse(location.hash, start);
-    for (const name of [next.controller, next.b, next.beside].filter(Boolean)) {
-      if (!controllerOf(name)) throw new Error(`address: unknown controller ${quote(name)}; the list has those known`);
-    }
+    const unknown = [next.controller, next.b, next.beside].find((name) => name && !controllerOf(name));
+    if (unknown) throw new Error(`address: unknown controller ${quote(unknown)}; the list has those known`);
     state = next;
-    build();
-    return update();
   } catch (error) {
-    state = start;
-    build();
-    return update().then(() => tell(error.message, true));
+    complaint = error.message;
   }
+  build();
+  return update();
 }
 
 function listen() {
