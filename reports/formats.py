@@ -10,6 +10,7 @@ from kneepoint.analysis.frames import Record
 from kneepoint.analysis.labels import DASH, fixed, is_known
 from kneepoint.analysis.metrics import FIGURES, METRICS, in_steps
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.units import unit_of
 from kneepoint.reports.blocks import Column
 from kneepoint.reports.templating import content, element, joined
 
@@ -186,11 +187,12 @@ FILTERS: Mapping[str, Any] = {
                 network_parameter,
                 parameters,
             ),
-            *(listed_values, mid_sentence, in_steps, fixed, labels.words, labels.unit),
+            *(listed_values, mid_sentence, in_steps, fixed, labels.words),
             labels.percent,
         )
     },
     "words_capitalised": labels.sentence,
+    "unit": unit_of,
     "capital": lambda text: text[:1].upper() + text[1:],
     "us_to_ms": lambda microseconds: microseconds / 1000,
     "row_number": lambda row: row + 1,  # tables count rows from 0, readers from 1

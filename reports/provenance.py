@@ -24,11 +24,12 @@ from kneepoint.common.made_by import (
     read_made_by,
 )
 from kneepoint.common.places import BENCHMARKS, BUILT, NETWORKS, TOOL
+from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.built import EMULATE, shared_object, sources_of
 from kneepoint.networks.config import catalogue_files
 from kneepoint.runs.registry import experiments_of
-from kneepoint.runs.results import read_table
+from kneepoint.runs.results import RUNS
 
 _PACKAGES = ("optuna", "ray", "snakemake", "numpy", "pandas", "matplotlib", "seaborn", "typst")
 _PUBLISHED = ("csv", "yaml")
@@ -187,7 +188,7 @@ def _results(workflow: Workflow) -> Iterator[Record]:
         if path.is_file():
             yield {
                 "name": name,
-                "runs": read_table(path).num_rows,
+                "runs": read(path, RUNS).num_rows,
                 "runs_sha256": sha256_of(path.read_bytes()),
                 "commit": made.commit if made else "",
                 "code_sha256": made.code_sha256 if made else "",

@@ -10,6 +10,7 @@ from kneepoint.analysis import labels
 from kneepoint.analysis.frames import PARAMETER, Record, records
 from kneepoint.analysis.labels import is_known
 from kneepoint.analysis.metrics import METRICS
+from kneepoint.common.units import unit_of
 from kneepoint.reports.blocks import Column
 
 
@@ -66,7 +67,7 @@ def where_known(rows: Iterable[Record], name: str) -> list[Record]:
 def parameter_cells(row: Record, names: Iterable[str]) -> dict[Column, str]:
     """Returns the values of parameters in a row, by their columns."""
     return {
-        Column(labels.sentence(name), labels.unit(name)): labels.number(row[PARAMETER + name])
+        Column(labels.sentence(name), unit_of(name)): labels.number(row[PARAMETER + name])
         for name in names
     }
 

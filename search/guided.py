@@ -9,7 +9,7 @@ best, until one is clearly as good as the best, or the budget is spent.
 """
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
+from kneepoint.common.tables import Table, from_rows, real, table, whole
 from kneepoint.config.study import EMULATOR
 from kneepoint.config.workflow import CALIBRATED
 from kneepoint.networks.scenario import PreparedNetwork
@@ -28,9 +29,9 @@ from kneepoint.runs.pipeline import (
     Steps,
 )
 from kneepoint.runs.results import (
+    RESULTS,
     FinishedRun,
     FinishedTrial,
-    make_table,
     means_of,
     trials_table,
 )
@@ -425,30 +426,37 @@ def _trial(plan: StudyPlan, setting: Leader, runs: Sequence[FinishedRun]) -> Fin
     )
 
 
-def _candidates(plan: StudyPlan, guide: EmulatedGuide, settled: Settled) -> pa.Table:
-    """Every candidate: searched values, emulated estimate, real measurements, final posterior.
+def _schema(searched: Iterable[str] = ()) -> Table:
+    return table(
+        "candidates",
+        "a candidate of a guided search: emulated estimate, real measurements, final posterior (as "
+        "natural logarithms); other columns are the searched values",
+        whole("trial"),
+        real(*searched),
+        real("emulated", "emulated_deviation", "measurements", "measured"),
+        real("posterior", "deviation", "best"),
+        version=RESULTS,
+        is_open=True,
+    )
 
-    Values are natural logarithms.
-    """
-    emulated, posterior, real = guide.calibrated, settled.posterior, settled.measured
+
+CANDIDATES = _schema()
+
+
+def _candidates(plan: StudyPlan, guide: EmulatedGuide, settled: Settled) -> pa.Table:
+    emulated, posterior, measured = guide.calibrated, settled.posterior, settled.measured
     columns: dict[str, Floats] = {
         "emulated": emulated.mean,
         "emulated_deviation": emulated.deviation,
-        "measurements": real.counts,
-        "measured": np.where(real.counts > 0, real.means, np.nan),
+        "measurements": measured.counts,
+        "measured": np.where(measured.counts > 0, measured.means, np.nan),
         "posterior": posterior.mean,
         "deviation": posterior.deviation,
         "best": settled.verdict.best,
     }
-    rows = [
+    rows = (
         {"trial": setting.trial, **setting.point}
         | {name: rounded(float(column[k])) for name, column in columns.items()}
         for k, setting in enumerate(guide.settings)
-    ]
-    schema = pa.schema(
-        [
-            pa.field("trial", pa.int64(), nullable=False),
-            *(pa.field(name, pa.float64(), nullable=False) for name in (*plan.space, *columns)),
-        ]
     )
-    return make_table(rows, schema)
+    return from_rows(_schema(plan.space), rows)

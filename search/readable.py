@@ -10,6 +10,7 @@ from optuna.distributions import BaseDistribution, FloatDistribution, IntDistrib
 from optuna.trial import FrozenTrial, TrialState, create_trial
 
 from kneepoint.common.study_record import natural_value
+from kneepoint.common.units import suffix_of, unit_of
 from kneepoint.config.study import Direction, Front
 from kneepoint.runs.results import (
     OBJECTIVES,
@@ -20,16 +21,6 @@ from kneepoint.search.loop import BOUND
 
 REPORT = "report.html"
 _POWER = "Mbit/s/s"
-_UNITS = {
-    "_mbps": "Mbit/s",
-    "_ms": "ms",
-    "_us": "µs",
-    "_s": "s",
-    "_packets": "packets",
-    "_bytes": "bytes",
-    "power": _POWER,
-}
-"""Units by the suffixes of names."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +132,11 @@ def with_unit(name: str, units: Mapping[str, str]) -> str:
         units: declared units by name; for other names, the suffix gives the unit.
     """
     plain = name.removeprefix("parameter_")
-    end = next((each for each in _UNITS if plain.endswith(each)), "")
-    unit = {"1": "", "0 or 1": ""}.get(unit := units.get(name, _UNITS.get(end, "")), unit)
-    if end.startswith("_") and unit == _UNITS[end]:
-        plain = plain.removesuffix(end)
+    of_name = unit_of(plain)
+    unit = units.get(name, _POWER if plain.endswith("power") else of_name)
+    unit = {"1": "", "0 or 1": ""}.get(unit, unit)
+    if of_name and unit == of_name:
+        plain = plain.removesuffix(f"_{suffix_of(plain)}")
     return f"{plain} ({unit})" if unit else plain
 
 

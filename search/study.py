@@ -17,6 +17,7 @@ from kneepoint.common.study_record import (
     FailedTrials,
     StudyRecord,
 )
+from kneepoint.common.tables import read
 from kneepoint.config.study import (
     Front,
     Study,
@@ -33,10 +34,10 @@ from kneepoint.runs.pipeline import (
     Steps,
 )
 from kneepoint.runs.results import (
+    TRIALS,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
-    read_table,
     trials_table,
 )
 from kneepoint.runs.runner import Batch
@@ -89,7 +90,7 @@ def network_of(job: Job, run: Mapping[str, Any]) -> PreparedNetwork:
     name = run["study"]
     path = job.workflow.results / name / "trials.parquet"
     require_as_written(path)
-    trial = read_table(path).to_pylist()[run["trial"]]
+    trial = read(path, TRIALS).to_pylist()[run["trial"]]
     study, network = job.workflow.studies[name], job.network(run["network"])
     return network_of_trial(study, network, trial, job.searched_networks(name))
 

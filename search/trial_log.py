@@ -15,9 +15,10 @@ from typing import Any
 from kneepoint.common.errors import KneepointError, unusable, writing
 from kneepoint.common.files import read_json
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import read
 from kneepoint.runs.results import (
+    TRIALS,
     FinishedTrial,
-    read_table,
     trial_row,
 )
 
@@ -65,7 +66,7 @@ def read_trials(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             return {**known, **_outcome(folder, len(rows))}, rows
     except (OSError, ValueError, TypeError) as error:
         raise KneepointError(f"{path}: cannot be read ({error}); remove it") from None
-    return _summary(folder), read_table(folder / "trials.parquet").to_pylist()
+    return _summary(folder), read(folder / "trials.parquet", TRIALS).to_pylist()
 
 
 def _outcome(folder: Path, trials: int) -> dict[str, Any]:

@@ -4,17 +4,21 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from docs.schemas import FILES
-from kneepoint.analysis.metrics import METRICS
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.cli import kneepoint
+from kneepoint.common.tables import Table, unit_in
 from kneepoint.engines.catalogue import Catalogue, Controller
-from kneepoint.runs.results import RUNS_SCHEMA
+from kneepoint.runs.question import PACKAGE, questions
+from kneepoint.runs.results import RUNS, TRIALS
+from kneepoint.search.guided import CANDIDATES
 
 _WIDTH = 100
 _LONGEST_DEFAULT = 40
@@ -122,29 +126,28 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 def tables_page() -> str:
     """Returns the page of all columns of the results and of the analysis's tables."""
-    head = ("column", "holds", "unit", "may be missing")
-    runs = [
-        (f"`{field.name}`", str(field.type), _unit(field.name), "yes" if field.nullable else "")
-        for field in RUNS_SCHEMA
-    ]
     text = (
-        "Parquet files in the folder of the results. Runs and trials are what happened; the stages "
-        "of the analysis make all other tables of them, and figures and report draw those."
+        "Parquet files in the folder of the results. Experiments write runs, trials and tables of "
+        "their own; the stages of the analysis make all other tables of them, and figures and "
+        "report draw those."
     )
-    parts = ["# Tables", text, "## runs.parquet", "One row a run.", table(head, runs)]
+    parts = ["# Tables", text, "## Experiments", *map(_columns, (RUNS, TRIALS, CANDIDATES))]
+    plans = (f"{PACKAGE}.{name}.plan" for name in questions())
+    for module in map(import_module, filter(find_spec, plans)):
+        parts += map(_columns, getattr(module, "TABLES", ()))
     for name, stage in STAGES.items():
-        parts.append(f"## Stage {name}")
-        for each in map(TABLES.__getitem__, stage.tables):
-            rows = [
-                (f"`{column.name}`", column.kind, column.unit, "yes" if column.optional else "")
-                for column in each.columns
-            ]
-            parts += [f"### {each.name}.parquet", f"{each.meaning}", table(head, rows)]
+        parts += [f"## Stage {name}", *(_columns(TABLES[each]) for each in stage.tables)]
     return "\n\n".join(parts) + "\n"
 
 
-def _unit(name: str) -> str:
-    return METRICS[name].unit if name in METRICS else ""
+def _columns(of: Table) -> str:
+    """A table's meaning and its columns."""
+    rows = [
+        (f"`{each.name}`", str(each.type), unit_in(each), "yes" if each.nullable else "")
+        for each in of.columns
+    ]
+    columns = table(("column", "holds", "unit", "may be missing"), rows)
+    return f"### {of.name}.parquet\n\n{of.meaning}\n\n{columns}"
 
 
 def commands_page(build: Path) -> str:

@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.results import Results
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, table, text, texts, whole
 from kneepoint.config.study import EMULATOR, MAHIMAHI
 from kneepoint.runs.question import counts
 
@@ -36,32 +35,40 @@ TABLES = (
         "runs of a study, a comparison or the like; busy ones met a busy host before; of the "
         "kind `not run`: an experiment in real mahimahi that has not run; source, "
         "wanted_engines, traffic_titles: of a comparison",
-        "name:text kind:text engine:text title:text controllers:texts network_titles:texts "
-        "settings:whole runs:whole failed:whole busy:whole source:text? wanted_engines:texts "
-        "traffic_titles:texts",
+        text("name", "kind", "engine", "title"),
+        texts("controllers", "network_titles"),
+        whole("settings", "runs", "failed", "busy"),
+        text("source", optional=True),
+        texts("wanted_engines", "traffic_titles"),
     ),
     table(
         "parameters",
         "the unit of a controller's parameter, as declared",
-        "controller:text parameter:text unit:text",
+        text("controller", "parameter", "unit"),
     ),
     table(
         "names",
         "a parameter or controller as the report prints it",
-        "name:text printed:text",
+        text("name", "printed"),
     ),
     table(
         "exclusions",
         "runs that gave no result, grouped by reason",
-        "study:text controller:text network:text parameters:text status:text reason:text "
-        "runs:whole",
+        text("study", "controller", "network", "parameters", "status", "reason"),
+        whole("runs"),
     ),
     table(
         "settings_run",
         "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
         "parameters are JSON",
-        "study:text trial:whole table:text? row:whole? engine:text controller:text "
-        "parameters:text network:text traffic:text? runs:whole seed:whole run_id:text",
+        text("study"),
+        whole("trial"),
+        text("table", optional=True),
+        whole("row", optional=True),
+        text("engine", "controller", "parameters", "network"),
+        text("traffic", optional=True),
+        whole("runs", "seed"),
+        text("run_id"),
         exported=lambda rows: rows[:0],  # only for links to `kneepoint again`
     ),
 )

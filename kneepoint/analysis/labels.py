@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from kneepoint.common.units import suffix_of, unit_of
+
 _ACRONYMS = (
     *("aimd", "rtt", "bbr", "timely", "tangra", "tcp", "tpe", "lte", "cubic", "ewma"),
     *("abc", "bic", "c4", "dalida", "ledbat", "pid"),
@@ -18,12 +20,6 @@ _PUBLISHED = {
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
 """The text in place of a missing number."""
-_UNITS = {
-    "packets_per_s": "packets/s",
-    "per_s": "1/s",
-    **{"ms": "ms", "us": "µs", "s": "s", "mbps": "Mbit/s", "packets": "packets"},
-}
-"""Units by the suffixes of names, the longest suffix first."""
 
 
 _own: dict[str, str] = {}
@@ -44,13 +40,8 @@ def words(name: str) -> str:
     if known := _own.get(name) or _PUBLISHED.get(name):
         return known
     name = name.removeprefix("network_")
-    parts = name.removesuffix(f"_{_ending(name)}").split("_")
+    parts = name.removesuffix(f"_{suffix_of(name)}").split("_")
     return " ".join(_SPELLED.get(part, part) for part in parts)
-
-
-def _ending(name: str) -> str:
-    """Returns the suffix of a name that is a unit, or ""."""
-    return next((end for end in _UNITS if name.endswith(f"_{end}")), "")
 
 
 def sentence(name: str) -> str:
@@ -64,14 +55,9 @@ def lower_first(text: str) -> str:
     return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
-def unit(name: str) -> str:
-    """Returns the unit of a name's suffix, or ""."""
-    return _UNITS.get(_ending(name), "")
-
-
 def axis(name: str, given_unit: str = "") -> str:
     """Returns the label of an axis: words and unit."""
-    shown = given_unit or unit(name)
+    shown = given_unit or unit_of(name)
     return f"{sentence(name)} ({shown})" if shown else sentence(name)
 
 
@@ -90,7 +76,7 @@ def parameters(values: Mapping[str, float]) -> str:
 def parameters_with_units(values: Mapping[str, float], units: Mapping[str, str]) -> str:
     """Formats `window 12 packets, keepalive 80 ms`; units default to the names' suffixes."""
     return ", ".join(
-        f"{words(name)} {number(value)} {units.get(name, unit(name))}".rstrip()
+        f"{words(name)} {number(value)} {units.get(name, unit_of(name))}".rstrip()
         for name, value in values.items()
     )
 

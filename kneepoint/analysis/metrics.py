@@ -10,6 +10,7 @@ from kneepoint.analysis.frames import STEP
 
 if TYPE_CHECKING:  # slow to import
     import pandas as pd
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,23 @@ SHOWN = (THROUGHPUT, SIGNAL_DELAY, POWER)
 """The metrics that most tables and figures show."""
 MEAN_OF_RATIOS = 1e-3
 """Relative difference between a mean of powers and the ratio of the means, at a CV of 3 %."""
+
+
+def per_metric(*prefixes: str, unit: str | None = None) -> "list[pa.Field]":
+    """Returns columns of each metric: published_throughput_mbps and so on for `published_`.
+
+    Args:
+        prefixes: prefixes of their names; without any, the names are the metrics'.
+        unit: their unit; by default, the metric's.
+    """
+    from kneepoint.common.tables import real
+
+    return [
+        column
+        for prefix in prefixes or ("",)
+        for name, metric in METRICS.items()
+        for column in real(prefix + name, unit=metric.unit if unit is None else unit)
+    ]
 
 
 def as_printed(row: Mapping[str, Any], metric: str) -> str:

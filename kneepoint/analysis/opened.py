@@ -19,8 +19,9 @@ from kneepoint.analysis.schema import TABLES, tables_in
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.common.made_by import NAME as MADE_BY
 from kneepoint.common.made_by import require_as_written
+from kneepoint.common.tables import read_frame, unit_in
 from kneepoint.runs.question import reserved
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS, TRIALS
 
 _MAKE = "`kneepoint report` makes"
 _OWN = {
@@ -93,7 +94,7 @@ class OpenResults:
             units = {column: metric.unit for column, metric in METRICS.items()}
             rows = [(str(c), str(frame[c].dtype), units.get(str(c), "")) for c in frame]
         else:
-            rows = [(each.name, each.kind, each.unit) for each in TABLES[name].columns]
+            rows = [(each.name, str(each.type), unit_in(each)) for each in TABLES[name].columns]
         return pd.DataFrame(rows, columns=["column", "holds", "unit"])
 
     def _files(self, pattern: str) -> list[Path]:
@@ -113,7 +114,8 @@ class OpenResults:
         paths = self._files(f"{name}.parquet")
         for path in paths:
             require_as_written(path)
-        frames = [frame for frame in map(read_frame, paths) if len(frame)]
+        schema = RUNS if name == "runs" else TRIALS
+        frames = [frame for path in paths if len(frame := read_frame(path, schema))]
         if not frames:
             return pd.DataFrame(columns=["study", "trial"])
         found = pd.concat(frames, ignore_index=True)

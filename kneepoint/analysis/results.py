@@ -22,6 +22,8 @@ from kneepoint.analysis.frames import (
 from kneepoint.analysis.link_log import LinkLog, read_link_log
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import StudyRecord
+from kneepoint.common.tables import Table, read_frame
+from kneepoint.common.units import unit_of
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable, TableDescription
 from kneepoint.config.study import (
@@ -56,7 +58,7 @@ from kneepoint.networks.traffic import TrafficFile
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.question import Experiment
 from kneepoint.runs.registry import experiments_of
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS, TRIALS
 from kneepoint.search.spaces import searched_ranges
 
 Part = TypeVar("Part")
@@ -151,7 +153,7 @@ class Results:
         self.workflow = workflow
         self._catalogue = catalogue
         self._parts: dict[Callable[[Results], Any], Any] = {}
-        self._tables: dict[tuple[str, str], pd.DataFrame | None] = {}
+        self._tables: dict[str, pd.DataFrame | None] = {}
 
     @classmethod
     def of(cls, config: Path) -> "Results":
@@ -218,7 +220,7 @@ class Results:
 
     def unit(self, controller: str, parameter: str) -> str:
         """Returns the unit of a searched parameter, as printed in figures."""
-        declared = self.units.get((controller, parameter), labels.unit(parameter))
+        declared = self.units.get((controller, parameter), unit_of(parameter))
         return {"us": "µs", "0 or 1": ""}.get(declared, declared)
 
     @cached_property
@@ -232,13 +234,14 @@ class Results:
         """The experiments of the configuration, by their folders in the results."""
         return experiments_of(self.workflow)
 
-    def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
+    def table(self, experiment: str, schema: Table = RUNS) -> pd.DataFrame | None:
         """Returns a table of a configured experiment; None before a real-time experiment's run."""
-        if (experiment, name) not in self._tables:
-            wanted, file = self.experiments.get(experiment), f"{experiment}/{name}.parquet"
+        file = f"{experiment}/{schema.file}"
+        if file not in self._tables:
+            wanted = self.experiments.get(experiment)
             is_there = wanted and (not wanted.needs_confirm or self.real_file(file) is not None)
-            self._tables[experiment, name] = read(self.folder / file) if is_there else None
-        return self._tables[experiment, name]
+            self._tables[file] = read(self.folder / file, schema) if is_there else None
+        return self._tables[file]
 
     # Emulated runs.
 
@@ -260,7 +263,7 @@ class Results:
             for engine in (each for each in FOLDERS if each in wanted.engines):
                 path = self.folder / FOLDERS[engine] / name / "runs.parquet"
                 if not LIMITS[engine].is_real_time or path.exists():
-                    runs = self.titled(read_frame(path))
+                    runs = self.titled(read_frame(path, RUNS))
                     settings = [_label(each, wanted.settings) for each in wanted.settings]
                     runs["label"] = [settings[trial] for trial in runs["trial"]]
                     traffic, networks = self.workflow.traffic, self.workflow.networks
@@ -333,9 +336,9 @@ class Results:
     def study(self, name: str, study: Study) -> StudyRuns:
         """Reads the results of a study from the folder of this name."""
         folder = self.folder / name
-        trials = read_frame(folder / "trials.parquet")
+        trials = read_frame(folder / "trials.parquet", TRIALS)
         controller = self._catalogue.controller(study.controller, f"study {name}")
-        runs = read_frame(folder / "runs.parquet")
+        runs = read_frame(folder / "runs.parquet", RUNS)
         if study.opponent:  # the opponent's runs follow the controller's
             runs = runs[runs["run"] < study.runs_per_trial].reset_index(drop=True)
 
@@ -368,9 +371,9 @@ class Results:
         return found
 
 
-def read(path: Path) -> pd.DataFrame:
+def read(path: Path, schema: Table = RUNS) -> pd.DataFrame:
     """Reads a table of an experiment, with the parameters of its rows as columns."""
-    found = read_frame(path)
+    found = read_frame(path, schema)
     return with_parameters(found) if "parameters" in found else found
 
 

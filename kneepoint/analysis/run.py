@@ -10,6 +10,7 @@ import importlib
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.results import Results
@@ -21,11 +22,7 @@ from kneepoint.analysis.schema import (
 )
 from kneepoint.common.errors import run_command_line
 from kneepoint.common.notes import seal
-from kneepoint.common.tables import (
-    Tables,
-    conform,
-    write,
-)
+from kneepoint.common.tables import Tables, from_frame, to_frame, write
 
 
 def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
@@ -34,10 +31,8 @@ def run(results: Results, name: str, tables: Tables) -> dict[str, pd.DataFrame]:
     Raises:
         KneepointError: a result or a table that it reads is missing or damaged.
     """
-    with labels.printed_as(results.names):
-        found = importlib.import_module(STAGES[name].module).compute(results, tables)
-    nothing = pd.DataFrame()
-    return {each: conform(TABLES[each], found.get(each, nothing)) for each in STAGES[name].tables}
+    made = _compute(results, name, tables)
+    return {each: to_frame(TABLES[each], table) for each, table in made.items()}
 
 
 def write_stage(results: Results, name: str) -> None:
@@ -46,12 +41,21 @@ def write_stage(results: Results, name: str) -> None:
     Raises:
         KneepointError: see `run`.
     """
-    tables = run(results, name, tables_in(results.folder))
-    paths = {table: results.folder / f"{table}.parquet" for table in tables}
-    for table, frame in tables.items():
-        write(paths[table], TABLES[table], frame)
+    made = _compute(results, name, tables_in(results.folder))
+    paths = {each: results.folder / TABLES[each].file for each in made}
+    for each, table in made.items():
+        write(paths[each], table)
     made_of = ("kneepoint.analysis.run", STAGES[name].module)
     seal(sealed_as(results.folder, name), paths.values(), *made_of)
+
+
+def _compute(results: Results, name: str, tables: Tables) -> dict[str, pa.Table]:
+    with labels.printed_as(results.names):
+        found = importlib.import_module(STAGES[name].module).compute(results, tables)
+    return {
+        each: from_frame(TABLES[each], found.get(each, pd.DataFrame()))
+        for each in STAGES[name].tables
+    }
 
 
 def main() -> None:

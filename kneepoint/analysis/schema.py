@@ -7,10 +7,13 @@ Questions declare most stages (see kneepoint.runs.question); the inventory has a
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kneepoint.common.notes import require_sealed
-from kneepoint.common.tables import Table, TableFolder
 from kneepoint.runs.question import Stage, counts, stages
+
+if TYPE_CHECKING:  # imports pyarrow, which the workflow's rules need not
+    from kneepoint.common.tables import Table, TableFolder
 
 NAMES = "names"
 """The table that every figure reads besides its other tables."""
@@ -25,10 +28,10 @@ STAGES: Mapping[str, Stage] = {**stages(), "inventory": _INVENTORY}
 _STAGE_OF = {table: name for name, stage in STAGES.items() for table in stage.tables}
 
 
-class _Tables(Mapping[str, Table]):
+class _Tables(Mapping[str, "Table"]):
     """The schemas of all tables; a stage's module is imported at the first access."""
 
-    def __getitem__(self, name: str) -> Table:
+    def __getitem__(self, name: str) -> "Table":
         module = import_module(STAGES[_STAGE_OF[name]].module)
         found: Table = next(table for table in module.TABLES if table.name == name)
         return found
@@ -40,12 +43,13 @@ class _Tables(Mapping[str, Table]):
         return len(_STAGE_OF)
 
 
-TABLES: Mapping[str, Table] = _Tables()
+TABLES: Mapping[str, "Table"] = _Tables()
 """Every table, by its name."""
 
 
-def tables_in(results: Path) -> TableFolder:
+def tables_in(results: Path) -> "TableFolder":
     """Returns the tables in a folder of results; refuses a table that has changed since."""
+    from kneepoint.common.tables import TableFolder
 
     def check(path: Path) -> None:
         require_sealed(sealed_as(path.parent, _STAGE_OF[path.stem]), path)

@@ -17,6 +17,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.places import NETWORKS
+from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import (
     COUNTS,
@@ -31,7 +32,7 @@ from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
-from kneepoint.runs.results import read_table
+from kneepoint.runs.results import RUNS
 
 SHORTEST = 6
 """The minimum number of digits of an id, because fewer digits may match several runs."""
@@ -90,7 +91,7 @@ def _find(workflow: Workflow, run_id: str) -> Row:
     """
     found: dict[str, Row] = {}
     for path in sorted(workflow.results.glob("**/runs.parquet")):
-        table = read_table(path)
+        table = read(path, RUNS)
         rows = table.filter(pc.starts_with(table["run_id"], run_id)).to_pylist()
         if rows:
             require_as_written(path)

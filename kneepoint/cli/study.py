@@ -23,6 +23,7 @@ from kneepoint.common.study_record import (
     StudyRecord,
     natural_value,
 )
+from kneepoint.common.units import unit_of
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
 
@@ -53,7 +54,7 @@ def command(name: str, cores: str, config: Path, as_json: bool) -> None:
     print_result(read_json(path), text, as_json, ok=found.has_succeeded)
 
 
-def text_of(found: StudyRecord, unit: Callable[[str], str] = labels.unit) -> str:
+def text_of(found: StudyRecord, unit: Callable[[str], str] = unit_of) -> str:
     """Returns the outcome of a study as text; `unit` returns the unit of a parameter."""
     failed = found.failed
     what = f"rows of {found.table} replayed" if found.table else "trials"

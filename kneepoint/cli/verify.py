@@ -12,12 +12,13 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.common.made_by import NAME, read_made_by
+from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.built import CORE, changed_sources
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
-from kneepoint.runs.results import read_table
+from kneepoint.runs.results import RUNS
 from kneepoint.runs.validity import complaints
 
 
@@ -88,16 +89,13 @@ def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
 
 
 def void_runs(folder: Path) -> tuple[int, int]:
-    """Removes from a journal the runs that no table of its folder contains.
+    """Removes from a journal the runs that the table of its folder does not contain.
 
     Returns:
         The numbers of removed and kept runs.
     """
-    held = set[str]()
-    for path in sorted(folder.glob("*.parquet")):
-        table = read_table(path)
-        if "run_id" in table.column_names:
-            held |= set(table["run_id"].to_pylist())
+    path = folder / RUNS.file
+    held = set(read(path, RUNS)["run_id"].to_pylist()) if path.exists() else set[str]()
     with open_journal(folder, patience_s=0) as journal:
         before = len(journal)
         journal.keep(held)

@@ -1,136 +1,288 @@
-"""Tables of the analysis: Parquet files of a declared schema, checked when written and when read.
+"""Tables: Parquet files of a declared schema, checked when they are made and when they are read.
 
-A table of another version, or with other columns, types or units, is refused; its stage remakes it
-in seconds.
+    table(
+        "sweep_points",
+        "a value of a swept parameter and the mean of its runs",
+        text("sweep"),
+        whole("runs"),
+        real("value", "delay_ms"),
+        real("power", unit="Mbit/s/s"),
+        flag("best"),
+        flag("on_front", optional=True),
+    )
+
+declares a table. Columns have the given unit or else the unit of their name's suffix (see
+kneepoint.common.units). Only values of optional columns may be missing, but real numbers may be
+NaN. A name that ends in `*`, such as `parameter_*`, stands for any number of columns with that
+prefix.
+
+A file of another version, or with other columns, types or units, is refused.
 """
 
 import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from kneepoint.common.errors import KneepointError, unusable
 from kneepoint.common.files import write_whole
+from kneepoint.common.units import unit_of
 
-if TYPE_CHECKING:  # slow to import, and not needed for names
+if TYPE_CHECKING:  # slow to import, and searches never need it
     import pandas as pd
-    import pyarrow as pa
 
-VERSION = 1
-_VERSION_KEY, _UNIT_KEY = b"kneepoint_analysis", b"unit"
+ANALYSIS = (b"kneepoint_analysis", b"1")
+"""The version of the tables of the analysis: key and value of their metadata."""
+_UNIT = b"unit"
+_BATCH = 4096
+"""Rows held in memory as Python objects at a time."""
 
-ColumnType = Literal["text", "texts", "whole", "real", "flag"]
 Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 """Tables by their names."""
 
 
 @dataclass(frozen=True)
-class Column:
-    """One column: its type, its unit, and whether values may be missing.
-
-    A real number may always be NaN. A name that ends in `*`, such as `parameter_*`, stands for any
-    number of columns with that prefix.
-    """
-
-    name: str
-    kind: ColumnType
-    unit: str = ""
-    optional: bool = False
-
-    @property
-    def is_pattern(self) -> bool:
-        """Whether it stands for several columns."""
-        return self.name.endswith("*")
-
-
-@dataclass(frozen=True)
 class Table:
-    """A table's schema; its file has the table's name.
+    """The schema of a table.
 
-    `exported` selects the rows that the report offers as CSV; None: all rows.
+    Args:
+        name: name of its files without suffix, with their folder if that is always the same.
+        meaning: the meaning of a row.
+        columns: name, type and unit of each column, and whether values may be missing.
+        version: key and value of the metadata of its files.
+        exported: selects the rows that the report offers as CSV; None: all rows.
+        is_open: whether files may have other columns, too.
     """
 
     name: str
     meaning: str
-    columns: tuple[Column, ...]
-    exported: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None
+    columns: tuple[pa.Field, ...]
+    version: tuple[bytes, bytes]
+    exported: "Callable[[pd.DataFrame], pd.DataFrame] | None"
+    is_open: bool
 
-    def column(self, name: str) -> Column | None:
-        """The declaration of a column, or None."""
-        exact = (column for column in self.columns if column.name == name)
-        return next(exact, next((c for c in self.columns if fnmatchcase(name, c.name)), None))
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns, without those that end in `*`."""
+        return [each.name for each in self.columns if not each.name.endswith("*")]
 
-    def problem(self, table: "pa.Table") -> str:
-        """The first deviation of a table from the schema; "" without any."""
-        for column in self.columns:
-            if not column.is_pattern and column.name not in table.column_names:
-                return f"column {column.name} is missing"
-        for field in table.schema:
-            declared = self.column(field.name)
-            if declared is None:
-                return f"column {field.name} is not declared"
-            if field.type != _arrow_type(declared.kind):
-                return f"column {field.name} holds {field.type}, not {declared.kind}"
-            unit = (field.metadata or {}).get(_UNIT_KEY, b"").decode()
-            if unit != declared.unit:
-                return f"column {field.name} is in {unit or '1'}, not in {declared.unit or '1'}"
-            may_lack = declared.kind == "real" or declared.optional
-            if not may_lack and table[field.name].null_count:
-                return f"column {field.name} lacks a value"
-        return ""
+    @property
+    def file(self) -> str:
+        """The name of its files."""
+        return f"{PurePath(self.name).name}.parquet"
+
+    def column(self, name: str) -> pa.Field | None:
+        """Returns the declaration of a column, or None."""
+        exact = next((each for each in self.columns if each.name == name), None)
+        return exact or next((each for each in self.columns if fnmatchcase(name, each.name)), None)
 
 
-def write(path: Path, schema: Table, frame: "pd.DataFrame") -> None:
-    """Writes a table atomically; the frame may lack columns whose values may be missing.
+def table(
+    name: str,
+    meaning: str,
+    *columns: Iterable[pa.Field],
+    version: tuple[bytes, bytes] = ANALYSIS,
+    exported: "Callable[[pd.DataFrame], pd.DataFrame] | None" = None,
+    is_open: bool = False,
+) -> Table:
+    """Returns a table with columns made by `text`, `whole` and so on (see Table)."""
+    every = tuple(itertools.chain.from_iterable(columns))
+    return Table(name, meaning, every, version, exported, is_open)
 
-    Raises KneepointError if the frame deviates from the schema.
+
+def column(
+    kind: pa.DataType, *names: str, unit: str | None = None, optional: bool = False
+) -> list[pa.Field]:
+    """Returns columns of a type.
+
+    Args:
+        kind: the type.
+        names: their names.
+        unit: their unit; None: the unit of each name's suffix.
+        optional: whether values may be missing.
     """
-    import pyarrow.parquet as pq
+    units = [unit_of(name).replace("µ", "u") if unit is None else unit for name in names]
+    return [
+        pa.field(name, kind, nullable=optional, metadata={_UNIT: each} if each else None)
+        for name, each in zip(names, units, strict=True)
+    ]
 
-    table = _to_arrow(schema, frame, path)
+
+def text(*names: str, optional: bool = False) -> list[pa.Field]:
+    """Returns columns of text."""
+    return column(pa.string(), *names, optional=optional)
+
+
+def texts(*names: str) -> list[pa.Field]:
+    """Returns columns of lists of texts."""
+    return column(pa.list_(pa.string()), *names)
+
+
+def whole(*names: str, optional: bool = False) -> list[pa.Field]:
+    """Returns columns of whole numbers."""
+    return column(pa.int64(), *names, optional=optional)
+
+
+def real(*names: str, unit: str | None = None, optional: bool = False) -> list[pa.Field]:
+    """Returns columns of real numbers; ratios of quantities with a unit have the unit ""."""
+    return column(pa.float64(), *names, unit=unit, optional=optional)
+
+
+def flag(*names: str, optional: bool = False) -> list[pa.Field]:
+    """Returns columns of truth values."""
+    return column(pa.bool_(), *names, optional=optional)
+
+
+def struct(*columns: Iterable[pa.Field]) -> pa.DataType:
+    """Returns the type of a value that has these parts."""
+    return pa.struct([each.remove_metadata() for each in itertools.chain.from_iterable(columns)])
+
+
+def unit_in(declared: pa.Field) -> str:
+    """Returns the unit of a column, or ""."""
+    unit: bytes = (declared.metadata or {}).get(_UNIT, b"")
+    return unit.decode()
+
+
+def from_rows(schema: Table, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
+    """Returns a table of rows; converts them in batches to bound the memory.
+
+    Its file does not contain the units.
+
+    Raises:
+        KneepointError: a value is missing.
+    """
+    plain = [each.remove_metadata() for each in schema.columns]
+    layout = pa.schema(plain, metadata=dict([schema.version]))
+    waiting, batches = iter(rows), []
+    while some := list(itertools.islice(waiting, _BATCH)):
+        batches.append(pa.RecordBatch.from_pylist(some, layout))
+    return _checked(schema, pa.Table.from_batches(batches, layout).combine_chunks())
+
+
+def from_frame(schema: Table, frame: "pd.DataFrame") -> pa.Table:
+    """Returns a table of a frame, which may lack optional columns and those of real numbers.
+
+    Its file does not contain which columns are optional.
+
+    Raises:
+        KneepointError: the frame deviates from the schema.
+    """
+    frame = frame.reindex(columns=[*dict.fromkeys([*frame.columns, *schema.names])])
+    columns, arrays = [], []
+    for name in frame.columns:
+        declared = schema.column(name)
+        if declared is None:
+            raise KneepointError(f"{schema.name}.parquet: column {name} is not declared{_SEE}")
+        try:
+            arrays.append(_to_array(frame[name], declared.type))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+            raise KneepointError(
+                f"{schema.name}.parquet: column {name} does not hold {declared.type}: {error}{_SEE}"
+            ) from None
+        columns.append(declared.with_name(name).with_nullable(True))
+    layout = pa.schema(columns, metadata=dict([schema.version]))
+    return _checked(schema, pa.Table.from_arrays(arrays, schema=layout))
+
+
+_SEE = "; see the table's declaration"
+
+
+def _to_array(values: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
+    if pa.types.is_list(kind):  # pandas has NaN in place of an empty list
+        return pa.array([list(each) if each == each else [] for each in values], kind)
+    if pa.types.is_floating(kind):
+        return pa.array(values, kind, from_pandas=False).fill_null(math.nan)
+    return pa.array(values, kind, from_pandas=True)
+
+
+def _checked(schema: Table, made: pa.Table) -> pa.Table:
+    problem = _problem(schema, made)
+    if problem:
+        raise KneepointError(f"{schema.name}.parquet: {problem}{_SEE}")
+    return made
+
+
+def _problem(schema: Table, found: pa.Table) -> str:
+    """The first deviation of a table from its schema; "" without any."""
+    for name in schema.names:
+        if name not in found.column_names:
+            return f"column {name} is missing"
+    for each in found.schema:
+        declared = schema.column(each.name)
+        if declared is None:
+            if schema.is_open:
+                continue
+            return f"column {each.name} is not declared"
+        if each.type != declared.type:
+            return f"column {each.name} holds {each.type}, not {declared.type}"
+        unit, wanted = unit_in(each), unit_in(declared)
+        if unit and unit != wanted:
+            return f"column {each.name} is in {unit}, not in {wanted or '1'}"
+        if not declared.nullable and found[each.name].null_count:
+            return f"column {each.name} lacks a value"
+    return ""
+
+
+def write(path: Path, made: pa.Table) -> None:
+    """Writes a table atomically; equal content gives equal bytes."""
     buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
+    pq.write_table(made, buffer, compression="zstd")
     write_whole(path, buffer.getvalue())
 
 
-def read(path: Path, schema: Table) -> "pd.DataFrame":
-    """Reads a table; integers that may be missing have the type Int64, such flags boolean.
+def read(path: Path, schema: Table) -> pa.Table:
+    """Reads a table.
 
-    Raises KneepointError if the file is missing or deviates from the schema.
+    Raises:
+        KneepointError: the file is missing or damaged, or deviates from the schema.
     """
-    return _to_frame(schema, _read(path, schema))
-
-
-def read_rows(path: Path, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Reads some columns of a table as dictionaries, one per row, without pandas (see read)."""
-    schema = Table(path.stem, "", tuple(columns))
-    rows: list[dict[str, Any]] = _read(path, schema, [each.name for each in columns]).to_pylist()
-    return rows
-
-
-def _read(path: Path, schema: Table, columns: Sequence[str] | None = None) -> "pa.Table":
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    remedy = f"; remove it, and `snakemake {path}` remakes it"
     try:
-        table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read(columns=columns)
+        found = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
     except OSError as error:
-        raise KneepointError(f"{path}: {error.strerror}; `snakemake {path}` makes it") from None
+        raise unusable(path, error.strerror) from None
     except pa.ArrowInvalid as error:
         raise unusable(path, f"damaged: {error}") from None
-    version = (table.schema.metadata or {}).get(_VERSION_KEY, b"").decode()
-    if version != str(VERSION):
-        raise KneepointError(
-            f"{path}: has version {version or 'none'} of the schema, but this Kneepoint reads "
-            f"version {VERSION}{remedy}"
-        )
-    problem = schema.problem(table)
+    key, version = schema.version
+    has = (found.schema.metadata or {}).get(key, b"none")
+    if has != version:
+        raise unusable(path, f"has version {has.decode()} of the schema, not {version.decode()}")
+    problem = _problem(schema, found)
     if problem:
-        raise KneepointError(f"{path}: {problem}{remedy}")
-    return table
+        raise unusable(path, problem)
+    return found
+
+
+def read_frame(path: Path, schema: Table) -> "pd.DataFrame":
+    """Reads a table as a frame (see to_frame).
+
+    Raises:
+        KneepointError: see `read`.
+    """
+    return to_frame(schema, read(path, schema))
+
+
+def to_frame(schema: Table, found: pa.Table) -> "pd.DataFrame":
+    """Returns a table as a frame; optional whole numbers are Int64, optional flags boolean."""
+    import pandas as pd
+
+    dtypes = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    frame: pd.DataFrame = found.to_pandas(types_mapper=dtypes.get)
+    for each in found.schema:
+        if each.type == pa.string():
+            frame[each.name] = pd.Series(found[each.name].to_numpy(), dtype=object)
+        elif each.type == pa.list_(pa.string()):
+            frame[each.name] = pd.Series(found[each.name].to_pylist(), dtype=object)
+        elif each.type in dtypes and not (schema.column(each.name) or each).nullable:
+            frame[each.name] = frame[each.name].astype(each.type.to_pandas_dtype())
+    return frame
 
 
 class TableFolder(Mapping[str, "pd.DataFrame"]):
@@ -155,7 +307,7 @@ class TableFolder(Mapping[str, "pd.DataFrame"]):
             path = self._folder / f"{name}.parquet"
             if self._check is not None:
                 self._check(path)
-            self._read[name] = read(path, self._schemas[name])
+            self._read[name] = read_frame(path, self._schemas[name])
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -163,71 +315,3 @@ class TableFolder(Mapping[str, "pd.DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._schemas)
-
-
-def conform(schema: Table, frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Returns the frame as a write and a read would change it (see write)."""
-    return _to_frame(schema, _to_arrow(schema, frame, Path(f"{schema.name}.parquet")))
-
-
-def _arrow_type(kind: ColumnType) -> "pa.DataType":
-    import pyarrow as pa
-
-    types = {
-        "text": pa.string(),
-        "texts": pa.list_(pa.string()),
-        "whole": pa.int64(),
-        "real": pa.float64(),
-        "flag": pa.bool_(),
-    }
-    return types[kind]
-
-
-def _to_arrow(schema: Table, frame: "pd.DataFrame", path: Path) -> "pa.Table":
-    import pyarrow as pa
-
-    declared = [column.name for column in schema.columns if not column.is_pattern]
-    frame = frame.reindex(columns=[*dict.fromkeys([*frame.columns, *declared])])
-    fields, arrays = [], []
-    for name in frame.columns:
-        column = schema.column(name)
-        if column is None:
-            raise KneepointError(f"{path}: column {name} is not declared; see its TABLES")
-        kind = _arrow_type(column.kind)
-        try:
-            if column.kind == "texts":  # pandas has NaN in place of an empty list
-                texts = [list(each) if each == each else [] for each in frame[name]]
-                array = pa.array(texts, kind)
-            else:
-                array = pa.array(frame[name], kind, from_pandas=column.kind != "real")
-        except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
-            raise KneepointError(
-                f"{path}: column {name} does not hold {column.kind}: {error}; see its TABLES"
-            ) from None
-        unit = {_UNIT_KEY: column.unit} if column.unit else None
-        fields.append(pa.field(name, kind, metadata=unit))
-        arrays.append(array)
-    metadata = {_VERSION_KEY: str(VERSION)}
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))
-    problem = schema.problem(table)
-    if problem:
-        raise KneepointError(f"{path}: {problem}; see its TABLES")
-    return table
-
-
-def _to_frame(schema: Table, table: "pa.Table") -> "pd.DataFrame":
-    import pandas as pd
-
-    columns = {}
-    for name in table.column_names:
-        column = schema.column(name)
-        assert column is not None
-        if column.kind in ("text", "texts"):
-            columns[name] = pd.Series(table[name].to_pylist(), dtype=object)
-        elif column.kind == "real":
-            columns[name] = pd.Series(table[name].to_numpy(), dtype=float)
-        else:
-            optional, sure = ("Int64", "int64") if column.kind == "whole" else ("boolean", "bool")
-            dtype = optional if column.optional else sure
-            columns[name] = pd.Series(table[name].to_pylist(), dtype=dtype)
-    return pd.DataFrame(columns)

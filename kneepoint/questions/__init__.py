@@ -4,7 +4,7 @@ The `__init__` of a folder declares its QUESTION (see kneepoint.runs.question), 
 its keys of config.yaml, and imports little, because every start of the workflow reads it. The
 folder also contains
 
-- `plan.py`: the runs of its experiments;
+- `plan.py`: the runs of its experiments, and TABLES, the schemas of their own tables;
 - `tables.py`: TABLES, the schemas of its tables; `compute`, which makes them from results and from
   the tables that it reads; and DERIVED, the tables that its section derives;
 - `figures.py`: FIGURES, by their kinds (see kneepoint.reports.figures);

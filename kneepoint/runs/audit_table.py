@@ -1,14 +1,15 @@
 """The columns of audit.parquet, with their values, for other questions and planners."""
 
-from kneepoint.common.tables import Column
+from kneepoint.common.tables import table, text, whole
 
-AUDIT = (
-    Column("comparison", "text"),
-    Column("table", "text"),
-    Column("row", "whole"),
-    Column("verdict", "text"),
+AUDIT = table(
+    "audit",
+    "a row of a published table, and its verdict",
+    text("comparison", "table"),
+    whole("row"),
+    text("verdict"),
+    is_open=True,
 )
-"""A row of a published table, and its verdict."""
 REPORTS = "reports"
 """The name of the comparison of all rows that reports print."""
 AGREEING = ("reproduced", "close", "fitted")

@@ -6,29 +6,29 @@ A run's trial number is the number of its setting.
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
 from pydantic import Field
 
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import read, table, text, whole
 from kneepoint.config.confirm import Confirm, Confirming
 from kneepoint.config.study import Setting
 from kneepoint.engines.base import EngineSettings
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import PlannedRun, read_table, required
+from kneepoint.runs.results import RESULTS, RUNS, PlannedRun
 from kneepoint.runs.seeds import derive_seed
 
 NAME = "confirm"
 CALIBRATION, PUBLISHED, TUNED = "calibration", "published", "tuned"
 """Origins of settings; the emulated host is fitted to the settings of the first origin."""
 
-# Lists are comma-separated. Other origins are `listed` and `contradicted`; a row of a published
-# table is "TABLE ROW".
-SETTINGS_SCHEMA = pa.schema(
-    [
-        *required("int64", "trial"),
-        *required("string", "controller", "parameters", "origins", "rows"),
-    ]
+SETTINGS = table(
+    "confirm/settings",
+    "a setting; origins: calibration, published, tuned, listed or contradicted; rows: rows of "
+    "published tables, each `TABLE ROW`; both separated by commas",
+    whole("trial"),
+    text("controller", "parameters", "origins", "rows"),
+    version=RESULTS,
 )
 
 
@@ -62,9 +62,9 @@ def read_confirmed(job: Job) -> tuple[list[ConfirmedSetting], list[dict[str, Any
             origins=row["origins"].split(","),
             rows=row["rows"].split(","),
         )
-        for row in read_table(folder / "settings.parquet").to_pylist()
+        for row in read(folder / "settings.parquet", SETTINGS).to_pylist()
     ]
-    return settings, read_table(folder / "runs.parquet").to_pylist()
+    return settings, read(folder / "runs.parquet", RUNS).to_pylist()
 
 
 def plan_settings(

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from kneepoint.common.tables import write
 from kneepoint.engines.base import EngineSettings
 from kneepoint.runs.job import Job
 from kneepoint.runs.results import (
@@ -20,7 +21,6 @@ from kneepoint.runs.results import (
     PlannedRun,
     runs_table,
     write_summary,
-    write_table,
 )
 from kneepoint.runs.runner import Batch, Runner
 
@@ -49,7 +49,7 @@ class Outcome:
     def write(self, folder: Path) -> None:
         """Writes the tables and summaries."""
         for name, table in self.tables.items():
-            write_table(folder / name, table)
+            write(folder / name, table)
         for name, summary in self.summaries.items():
             write_summary(folder / name, summary)
 
@@ -108,7 +108,7 @@ def carry_out(job: Job, name: str, planner: str, plan: Plan) -> None:
     with job.runner(name, plan.engine, plan.total) as (runner, progress):
         outcome = follow(plan.steps, runner)
         runs = runs_table(name, runner.recall(outcome.runs))
-        write_table(job.out_dir / RUNS, runs)
+        write(job.out_dir / RUNS, runs)
         outcome.write(job.out_dir)
         ran = runs.column("controller").unique().to_pylist()
         files = (RUNS, *outcome.tables, *outcome.summaries, *outcome.logs)

@@ -1,22 +1,26 @@
-"""The schema of results: tables of runs and trials in Parquet; equal content gives equal bytes.
+"""The results of experiments: tables of runs and trials."""
 
-A table of another version of the schema is refused.
-"""
-
-import io
-import itertools
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from kneepoint.common.errors import unusable
 from kneepoint.common.files import write_whole
+from kneepoint.common.tables import (
+    Table,
+    column,
+    from_rows,
+    real,
+    struct,
+    table,
+    text,
+    whole,
+)
 from kneepoint.config.study import Bounded, Front
 from kneepoint.engines.base import (
     COUNTS,
@@ -30,53 +34,47 @@ from kneepoint.engines.base import (
     canonical_json,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 VERSION = 7
-_VERSION_KEY = b"kneepoint_schema"
+RESULTS = (b"kneepoint_schema", str(VERSION).encode())
+"""The version of the tables of experiments: key and value of their metadata."""
 
 TRIAL_METRICS = ("throughput_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms", "power")
 
 
-def required(kind: str, *names: str) -> list[pa.Field]:
-    """Returns columns in which no value is missing."""
-    return [pa.field(name, kind, nullable=False) for name in names]
+def _metrics(names: Iterable[str]) -> Iterator[pa.Field]:
+    for name in names:
+        yield from real(name, unit="Mbit/s/s" if name == "power" else None)
 
 
+_REALS = pa.list_(pa.float64())
 # Flows and probes of runs whose traffic is measured by flows: see RunRecord.
-_FLOW = pa.struct(
-    [
-        *required("string", "name", "controller"),
-        *(pa.field(name, "float64") for name in FLOW_METRICS),
-        *(pa.field(name, pa.list_(pa.float64())) for name in FLOW_SERIES),
-    ]
+_FLOW = struct(
+    text("name", "controller"),
+    real(*FLOW_METRICS, optional=True),
+    column(_REALS, *FLOW_SERIES, optional=True),
 )
-_PROBE = pa.struct(
-    [*required("string", "name"), *(pa.field(name, "float64") for name in PROBE_METRICS)]
-)
-_BATCH = 4096
-"""The number of rows held in memory as Python objects at a time."""
+_PROBE = struct(text("name"), real(*PROBE_METRICS, optional=True))
 
-RUNS_SCHEMA = pa.schema(
-    [
-        *required("string", "run_id", "study"),
-        *required("int64", "trial", "run"),
-        pa.field("row", "int64"),
-        *required("string", "engine", "controller", "network", "parameters"),
-        *required("int64", "seed"),
-        *required("string", "status", "reason"),
-        *required("float64", *RUN_METRICS),
-        *(pa.field(name, "int64") for name in COUNTS),
-        *(pa.field(name, "float64") for name in SHARES),
-        # Null except in real time (scheduling delays) or for traffic measured by flows: RunRecord.
-        pa.field("scheduling_delay_p99_us", "float64"),
-        pa.field("scheduling_delays_us", pa.list_(pa.float64())),
-        pa.field("traffic", "string"),
-        pa.field("flows", pa.list_(_FLOW)),
-        pa.field("probes", pa.list_(_PROBE)),
-        pa.field("queue_by_interval_packets", pa.list_(pa.float64())),
-    ]
+RUNS = table(
+    "runs",
+    "a run of an experiment; parameters are JSON; row: of the published table that it replays",
+    text("run_id", "study"),
+    whole("trial", "run"),
+    whole("row", optional=True),
+    text("engine", "controller", "network", "parameters"),
+    whole("seed"),
+    text("status", "reason"),
+    _metrics(RUN_METRICS),
+    whole(*COUNTS, optional=True),
+    real(*SHARES, optional=True),
+    # Missing except in real time (scheduling delays) or for traffic measured by flows: RunRecord.
+    real("scheduling_delay_p99_us", optional=True),
+    column(_REALS, "scheduling_delays_us", optional=True),
+    text("traffic", optional=True),
+    column(pa.list_(_FLOW), "flows", optional=True),
+    column(pa.list_(_PROBE), "probes", optional=True),
+    column(_REALS, "queue_by_interval_packets", optional=True),
+    version=RESULTS,
 )
 
 
@@ -140,13 +138,36 @@ def means_of(runs: Iterable[FinishedRun]) -> dict[str, float]:
 
 def runs_table(study: str, runs: Iterable[FinishedRun]) -> pa.Table:
     """Returns one row per run, in the order given."""
-    return make_table((_run_row(study, run) for run in runs), RUNS_SCHEMA)
+    return from_rows(RUNS, (_run_row(study, run) for run in runs))
 
 
 OBJECTIVES = Front.columns
 """Additional columns of the trials of a front."""
 (VIOLATION,) = Bounded.columns
 """Additional column of trials whose study has a bound."""
+
+
+def _trials(searched: Iterable[pa.Field] = (), further: Iterable[str] = ()) -> Table:
+    return table(
+        "trials",
+        "a trial of a study; other columns are the values that it searches, and values of its "
+        "objective; metrics are means over the trial's runs",
+        text("study"),
+        whole("trial"),
+        text("state"),
+        real("value"),
+        text("reason"),
+        searched,
+        _metrics(TRIAL_METRICS),
+        whole("n_runs"),
+        real(*further),
+        version=RESULTS,
+        is_open=True,
+    )
+
+
+TRIALS = _trials()
+"""The columns that trials have in every study."""
 
 
 def trials_table(
@@ -163,73 +184,9 @@ def trials_table(
         trials: the trials.
         further: additional columns of this study's objective: OBJECTIVES or VIOLATION.
     """
-    schema = pa.schema(
-        [
-            *required("string", "study"),
-            *required("int64", "trial"),
-            *required("string", "state"),
-            *required("float64", "value"),
-            *required("string", "reason"),
-            *(
-                pa.field(name, "int64" if kind is int else "float64", nullable=False)
-                for name, kind in columns.items()
-            ),
-            *required("float64", *TRIAL_METRICS),
-            *required("int64", "n_runs"),
-            *required("float64", *further),
-        ]
-    )
-    return make_table((trial_row(study, trial) for trial in trials), schema)
-
-
-def make_table(rows: Iterable[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Returns a table of rows; converts them in batches to bound the memory."""
-    waiting, batches = iter(rows), []
-    while some := list(itertools.islice(waiting, _BATCH)):
-        batches.append(pa.RecordBatch.from_pylist(some, schema))
-    return pa.Table.from_batches(batches, schema).combine_chunks()
-
-
-def write_table(path: Path, table: pa.Table) -> None:
-    """Writes a table atomically, with the version of the schema."""
-    table = table.replace_schema_metadata({_VERSION_KEY: str(VERSION).encode()})
-    buffer = io.BytesIO()
-    pq.write_table(table, buffer, compression="zstd")
-    write_whole(path, buffer.getvalue())
-
-
-def read_table(path: Path) -> pa.Table:
-    """Reads a table.
-
-    Raises:
-        KneepointError: the file is missing or damaged, or not a table of this schema's version.
-    """
-    try:
-        table = pq.ParquetFile(io.BytesIO(path.read_bytes())).read()
-        version = int((table.schema.metadata or {})[_VERSION_KEY])
-    except OSError as error:
-        raise unusable(path, error.strerror) from None
-    except pa.ArrowInvalid as error:
-        raise unusable(path, f"damaged: {error}") from None
-    except (KeyError, ValueError):
-        raise unusable(path, "not a table of results") from None
-    if version != VERSION:
-        raise unusable(path, f"has version {version} of the schema, not {VERSION}")
-    return table
-
-
-def read_frame(path: Path) -> "pd.DataFrame":
-    """Reads a table as a frame; nullable integers have the type Int64.
-
-    Raises:
-        KneepointError: see read_table.
-    """
-    import pandas as pd  # slow to import, and searches never need it
-
-    table = read_table(path)
-    frame: pd.DataFrame = table.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-    sure = [f.name for f in table.schema if f.type == pa.int64() and not f.nullable]
-    return frame.astype(dict.fromkeys(sure, "int64"))
+    each = (whole(name) if kind is int else real(name) for name, kind in columns.items())
+    schema = _trials(chain.from_iterable(each), further)
+    return from_rows(schema, (trial_row(study, trial) for trial in trials))
 
 
 def write_summary(path: Path, summary: Mapping[str, Any]) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from kneepoint.runs.confirmed import SETTINGS_SCHEMA
-from kneepoint.runs.results import write_table
+from kneepoint.common.tables import from_frame, write
+from kneepoint.runs.confirmed import SETTINGS
+from kneepoint.runs.results import RESULTS
 from tests.analysis import synthetic
 from tests.analysis.workspace import lines_of
 
@@ -50,11 +51,13 @@ def run_for_real(results: Path) -> None:
         **{"origins": ["calibration,contradicted"] * 2},
         **{"rows": ["007-windows 0,007-windows 2", ""]},
     }
-    table = pa.Table.from_pydict(settings, schema=SETTINGS_SCHEMA)
-    write_table(results / "confirm" / "settings.parquet", table)
+    write(results / "confirm" / SETTINGS.file, from_frame(SETTINGS, pd.DataFrame(settings)))
     calibration = results / "calibration"
     for name, frame in (("delays", delays()), ("spread", spread())):
-        write_table(calibration / f"{name}.parquet", pa.Table.from_pandas(frame))
+        write(
+            calibration / f"{name}.parquet",
+            pa.Table.from_pandas(frame).replace_schema_metadata(dict([RESULTS])),
+        )
 
 
 def delays() -> pd.DataFrame:

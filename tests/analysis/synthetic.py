@@ -32,7 +32,7 @@ from kneepoint.analysis.results import (
 from kneepoint.analysis.run import run
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.common.study_record import BestTrial, StudyRecord
-from kneepoint.common.tables import write
+from kneepoint.common.tables import Table, from_frame, write
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
 from kneepoint.config.study import (
@@ -46,6 +46,7 @@ from kneepoint.engines.catalogue import Catalogue
 from kneepoint.networks.config import LinkTrace, Network
 from kneepoint.runs import settings
 from kneepoint.runs.question import questions
+from kneepoint.runs.results import RUNS
 
 NETWORK = "contest"
 
@@ -407,10 +408,10 @@ class MadeUp(Results):
         given: Part = parts[read.__name__]
         return given
 
-    def table(self, experiment: str, name: str = "runs") -> pd.DataFrame | None:
+    def table(self, experiment: str, schema: Table = RUNS) -> pd.DataFrame | None:
         """An experiment's tables are given by its name, or its runs alone."""
         given = self.parts.get(experiment)
-        runs: pd.DataFrame | None = getattr(given, name, given)
+        runs: pd.DataFrame | None = getattr(given, Path(schema.file).stem, given)
         return runs
 
     def but(self, **parts: Any) -> "MadeUp":
@@ -435,7 +436,7 @@ def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
 def write_tables(folder: Path) -> None:
     """The tables of everything, as the workflow leaves them there."""
     for name, table in analysed(results()).items():
-        write(folder / f"{name}.parquet", TABLES[name], table)
+        write(folder / f"{name}.parquet", from_frame(TABLES[name], table))
 
 
 def results(**more: Any) -> MadeUp:

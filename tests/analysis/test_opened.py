@@ -50,7 +50,7 @@ def test_what_cannot_be_opened_is_refused_in_one_line(results: Path) -> None:
         opened.table("audits")
     (results / "audit.parquet").unlink()
     assert "audit" not in opened.tables
-    with pytest.raises(KneepointError, match=r"audit\.parquet: .*`snakemake .*audit\.parquet`"):
+    with pytest.raises(KneepointError, match=r"audit\.parquet: .*snakemake .*audit\.parquet"):
         opened.table("audit")
     (results / "windows/made_by.json").unlink()
     with pytest.raises(KneepointError, match="windows: not finished; `kneepoint report`"):

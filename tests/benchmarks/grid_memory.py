@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kneepoint.runs.results import read_table
+from kneepoint.common.tables import read
+from kneepoint.runs.results import RUNS
 from tests.workflow.conftest import Checkout, make_checkout
 
 KEEPALIVES = range(10, 1010, 10)
@@ -63,7 +64,7 @@ def measure(checkout: Checkout, runs: int) -> tuple[dict[str, int], float]:
         time.sleep(POLL_S)
     took_s = time.monotonic() - began_s
     assert workflow.returncode == 0, workflow.communicate()[0]
-    assert read_table(checkout.folder / "results/grid/runs.parquet").num_rows == runs
+    assert read(checkout.folder / "results/grid/runs.parquet", RUNS).num_rows == runs
     return peak, took_s
 
 

@@ -27,6 +27,7 @@ from unittest.mock import patch
 import optuna
 from optuna.distributions import BaseDistribution, FloatDistribution
 
+from kneepoint.common.tables import write
 from kneepoint.config.study import Sampler
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.runs.cluster import open_cluster
@@ -35,7 +36,7 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.ray_executor import RayExecutor
-from kneepoint.runs.results import runs_table, write_table
+from kneepoint.runs.results import runs_table
 from kneepoint.runs.runner import Runner
 from kneepoint.search.samplers import make_asker
 from kneepoint.search.study import search
@@ -66,9 +67,9 @@ def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str,
         outcome, _ = follow(search(job.out_dir, plan), runner)
         if workers is None:
             executor.close()
-        write_table(folder / "runs.parquet", runs_table(STUDY, runner.recall(outcome.runs)))
+        write(folder / "runs.parquet", runs_table(STUDY, runner.recall(outcome.runs)))
         for name, table in outcome.tables.items():
-            write_table(folder / name, table)
+            write(folder / name, table)
     all_s = time.process_time() - all_s
     asked_s = math.fsum(sampler_s)
     parts = {"sampler": asked_s, "emulator": _emulator_s() - emulator_s}

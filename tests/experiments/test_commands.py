@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.files import hold_lock
-from kneepoint.runs.results import read_frame, read_table
+from kneepoint.common.tables import read, read_frame
+from kneepoint.runs.results import RUNS, TRIALS
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
@@ -53,9 +54,9 @@ def test_study_writes_its_results_which_are_verified(
     printed = capfd.readouterr()
     assert "windows: 3 trials, best" in printed.err
     assert printed.out == ""
-    trials = read_frame(folder / "out/windows/trials.parquet")
+    trials = read_frame(folder / "out/windows/trials.parquet", TRIALS)
     assert list(trials["parameter_window"]) == [2, 8, 32]
-    runs = read_frame(folder / "out/windows/runs.parquet")
+    runs = read_frame(folder / "out/windows/runs.parquet", RUNS)
     assert list(runs["trial"]) == [0, 0, 1, 1, 2, 2]
     assert list(runs["run"]) == [0, 1] * 3
     summary = json.loads((folder / "out/windows/study.json").read_text())
@@ -78,7 +79,7 @@ def test_study_writes_its_results_which_are_verified(
 
 def test_replicates_are_run(folder: Path) -> None:
     assert command(folder, "repeats/again") == 0
-    runs = read_frame(folder / "out/repeats/again/runs.parquet")
+    runs = read_frame(folder / "out/repeats/again/runs.parquet", RUNS)
     assert list(runs["trial"]) == [0] * 4 + [1] * 4
     assert list(runs["run"]) == [0, 1, 2, 3] * 2
     assert runs["seed"].nunique() == 8
@@ -87,7 +88,7 @@ def test_replicates_are_run(folder: Path) -> None:
 def test_example_leaves_a_log(folder: Path) -> None:
     for _ in range(2):  # again, though the run is known
         assert command(folder, "showcase") == 0
-        (run,) = read_table(folder / "out/showcase/runs.parquet").to_pylist()
+        (run,) = read(folder / "out/showcase/runs.parquet", RUNS).to_pylist()
         assert (run["controller"], run["status"]) == ("timely", "ok")
         log = (folder / "out/showcase/uplink.log").read_text()
         assert log.startswith("# mahimahi mm-link (Uplink) [")
@@ -139,9 +140,9 @@ def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
     description["uplink"]["delay_ms"] = 5000
     path.write_text(json.dumps(description))
     assert command(folder, "windows") == 0
-    runs = read_frame(folder / "out/windows/runs.parquet")
+    runs = read_frame(folder / "out/windows/runs.parquet", RUNS)
     assert set(runs["status"]) == {"failed"}
     assert all(runs["reason"])
-    trials = read_frame(folder / "out/windows/trials.parquet")
+    trials = read_frame(folder / "out/windows/trials.parquet", TRIALS)
     assert set(trials["state"]) == {"COMPLETE"}
     assert set(trials["value"]) == {0.0}

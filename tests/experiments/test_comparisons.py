@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from kneepoint.common.tables import read
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.results import read_table
+from kneepoint.runs.results import RUNS, TRIALS
 from tests.experiments.test_config import write_files
 from tests.experiments.wire import command, prepare_named
 
@@ -27,7 +28,7 @@ def run(config: Path, name: str) -> int:
 
 def test_comparison_measures_flows_and_probes(config: Path) -> None:
     assert run(config, "comparisons/rules") == 0
-    runs = read_table(config.parent.parent / "results/comparisons/rules/runs.parquet").to_pylist()
+    runs = read(config.parent.parent / "results/comparisons/rules/runs.parquet", RUNS).to_pylist()
     places = [(each["controller"], each["network"]) for each in runs]
     assert places == [
         (rule, on) for rule in ("reno", "cubic") for on in ("router",) * 2 + ("deep",) * 2
@@ -58,7 +59,7 @@ def test_comparison_measures_flows_and_probes(config: Path) -> None:
 def test_study_searches_a_network(config: Path) -> None:
     assert run(config, "buffer") == 0
     folder = config.parent.parent / "results/buffer"
-    trials = read_table(folder / "trials.parquet").to_pylist()
+    trials = read(folder / "trials.parquet", TRIALS).to_pylist()
     assert [trial["network_queue_packets"] for trial in trials] == [2, 20, 60]
     assert [trial["value"] for trial in trials][1:] == [20, 60]
     assert trials[0]["value"] > 60, "two packets keep no link busy"

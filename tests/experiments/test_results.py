@@ -8,19 +8,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import read, read_frame, write
 from kneepoint.engines.base import RunRecord
-from kneepoint.runs import results
 from kneepoint.runs.results import (
+    RUNS,
+    TRIALS,
     FinishedRun,
     FinishedTrial,
     PlannedRun,
     means_of,
-    read_frame,
-    read_table,
     runs_table,
     trials_table,
-    write_table,
 )
 from tests.experiments.fakes import measure, run_spec
 
@@ -31,12 +31,12 @@ def finished(trial: int, window: int, status: str = "ok", row: int | None = None
     return FinishedRun(PlannedRun(trial, 0, row, spec), record)
 
 
-RUNS = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
+FINISHED = [finished(0, 12), finished(1, 13, "failed", row=4), finished(2, 14, "fault")]
 
 
 def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
-    write_table(tmp_path / "runs.parquet", runs_table("windows", RUNS))
-    frame = read_frame(tmp_path / "runs.parquet")
+    write(tmp_path / "runs.parquet", runs_table("windows", FINISHED))
+    frame = read_frame(tmp_path / "runs.parquet", RUNS)
     assert (
         list(frame.columns)
         == (
@@ -59,17 +59,17 @@ def test_runs_table_has_the_documented_columns(tmp_path: Path) -> None:
 def test_trials_table_has_a_column_for_each_searched_parameter(tmp_path: Path) -> None:
     trials = [
         FinishedTrial(
-            0, {"parameter_window": 12, "host_latency_us": 3}, 12.5, "", means_of(RUNS[:2]), 2
+            0, {"parameter_window": 12, "host_latency_us": 3}, 12.5, "", means_of(FINISHED[:2]), 2
         ),
         FinishedTrial(1, {"parameter_window": 13, "host_latency_us": 4}, 0, "crashed", {}, 1),
     ]
     columns = {"parameter_window": int, "host_latency_us": float}
-    write_table(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
-    frame = read_frame(tmp_path / "trials.parquet")
+    write(tmp_path / "trials.parquet", trials_table("windows", columns, trials))
+    frame = read_frame(tmp_path / "trials.parquet", TRIALS)
     assert list(frame["state"]) == ["COMPLETE", "COMPLETE"]
     assert frame["parameter_window"].dtype == "int64"
     assert frame["host_latency_us"].dtype == "float64"
-    assert frame["power"][0] == RUNS[0].record.power  # the mean over those that were measured
+    assert frame["power"][0] == FINISHED[0].record.power  # the mean over those that were measured
     assert math.isnan(frame["power"][1])
     assert list(frame["n_runs"]) == [2, 1]
 
@@ -78,8 +78,8 @@ def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for rows in (1, 2, 4096):
-        monkeypatch.setattr(results, "_BATCH", rows)
-        write_table(tmp_path / str(rows), runs_table("windows", iter(RUNS)))
+        monkeypatch.setattr(tables, "_BATCH", rows)
+        write(tmp_path / str(rows), runs_table("windows", iter(FINISHED)))
     whole = (tmp_path / "4096").read_bytes()
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == whole
 
@@ -90,7 +90,7 @@ def test_table_made_a_few_rows_at_a_time_has_the_same_bytes(
         (None, "No such file"),
         (b"PAR1 is not enough", "damaged"),
         (b"", "damaged"),
-        (pa.table({"a": [1]}), "not a table of results"),
+        (pa.table({"a": [1]}), "has version none"),
     ],
 )
 def test_unreadable_table_is_named(tmp_path: Path, content: Any, message: str) -> None:
@@ -100,4 +100,4 @@ def test_unreadable_table_is_named(tmp_path: Path, content: Any, message: str) -
     elif content:
         pq.write_table(content, path)
     with pytest.raises(KneepointError, match=f"runs.parquet: .*{message}"):
-        read_table(path)
+        read(path, RUNS)

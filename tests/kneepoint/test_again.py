@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from kneepoint.runs.results import read_table, write_table
+from kneepoint.common.tables import read, write
+from kneepoint.runs.results import RUNS
 from kneepoint.workflow import experiment
 from tests.kneepoint.conftest import answer, ask, refused
 
@@ -22,7 +23,7 @@ def results(workspace: Path) -> Path:
 
 
 def test_run_repeats_to_the_last_digit(workspace: Path, results: Path) -> None:
-    recorded = read_table(results / "runs.parquet").to_pylist()[-1]
+    recorded = read(results / "runs.parquet", RUNS).to_pylist()[-1]
     found = answer(workspace, "again", recorded["run_id"][:12])
     assert found["run_id"] == recorded["run_id"] and found["same"]
     assert found["again"]["power"] == recorded["power"] > 0
@@ -35,12 +36,10 @@ def test_run_repeats_to_the_last_digit(workspace: Path, results: Path) -> None:
 def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path) -> None:
     kept = tmp_path / "runs.parquet"
     shutil.copy(results / "runs.parquet", kept)
-    table = read_table(kept)
+    table = read(kept, RUNS)
     place = table.schema.get_field_index("power")
     doubled = [2 * power for power in table["power"].to_pylist()]
-    write_table(
-        results / "runs.parquet", table.set_column(place, table.schema.field(place), [doubled])
-    )
+    write(results / "runs.parquet", table.set_column(place, table.schema.field(place), [doubled]))
     run_id = table["run_id"][0].as_py()
     assert "runs.parquet" in refused(workspace, "again", run_id)
     made_by = results / "made_by.json"
@@ -63,7 +62,7 @@ def test_ids_of_no_run_are_refused(workspace: Path, run_id: str, words: list[str
 def test_changed_network_is_named(workspace: Path, results: Path) -> None:
     described = workspace / ".kneepoint/networks/wire/network.json"
     kept = described.read_text()
-    run_id = read_table(results / "runs.parquet")["run_id"][0].as_py()
+    run_id = read(results / "runs.parquet", RUNS)["run_id"][0].as_py()
     described.write_text(kept.replace('"delay_ms": 20', '"delay_ms": 25'))
     error = refused(workspace, "again", run_id)
     described.write_text(kept)

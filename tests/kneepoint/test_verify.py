@@ -16,15 +16,11 @@ from kneepoint.common.files import (
     write_whole,
 )
 from kneepoint.common.made_by import read_made_by, sign
+from kneepoint.common.tables import write
 from kneepoint.engines import built, registry
 from kneepoint.runs import validity
 from kneepoint.runs.journal import RunJournal
-from kneepoint.runs.results import (
-    FinishedRun,
-    PlannedRun,
-    runs_table,
-    write_table,
-)
+from kneepoint.runs.results import FinishedRun, PlannedRun, runs_table
 from tests.experiments.fakes import measure, run_spec
 
 STEP = "kneepoint.questions.repeatability.plan"
@@ -37,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     runs = [
         FinishedRun(PlannedRun(i, 0, None, spec), measure(spec)) for i, spec in enumerate(SPECS[:2])
     ]
-    write_table(tmp_path / "runs.parquet", runs_table("again", runs))
+    write(tmp_path / "runs.parquet", runs_table("again", runs))
     with RunJournal(tmp_path / "runs.jsonl") as journal:
         journal.add(map(measure, SPECS))
     sign(tmp_path, STEP, ["runs.parquet"])

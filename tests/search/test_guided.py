@@ -11,15 +11,13 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
+from kneepoint.common.tables import read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import (
-    FinishedRun,
-    PlannedRun,
-    read_frame,
-)
+from kneepoint.runs.results import RUNS, TRIALS, FinishedRun, PlannedRun
 from kneepoint.search import guided
 from kneepoint.search.guided import (
+    CANDIDATES,
     LEAST_REAL_RUNS,
     PATHS,
     EmulatedGuide,
@@ -123,7 +121,7 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     job = open_job(FakeEngine(world()))
     perform(job)
     found = outcome(job)
-    told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet")
+    told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet", RUNS)
     assert set(runs["engine"]) == {"mahimahi"}
     assert LEAST_REAL_RUNS <= told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["parameters"]["window"] in (11, 12, 13)
@@ -131,10 +129,10 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     assert told["within_1_percent"] > CLEAR and not guide["is_off"]
     low, high = (guide["real_over_emulated"][end] for end in ("low", "high"))
     assert low < 1 < high < low + 0.1
-    trials = read_frame(job.out_dir / "trials.parquet")
+    trials = read_frame(job.out_dir / "trials.parquet", TRIALS)
     assert trials["n_runs"].sum() == len(runs)
     assert set(trials["trial"]) == set(runs["trial"]) >= {found["best"]["trial"]}
-    candidates = read_frame(job.out_dir / "candidates.parquet").set_index("trial")
+    candidates = read_frame(job.out_dir / "candidates.parquet", CANDIDATES).set_index("trial")
     assert candidates["measurements"].sum() == len(runs)
     alone = told["otherwise"]["trial"]
     assert candidates["emulated"].idxmax() == alone
@@ -265,7 +263,7 @@ def test_a_failed_real_run_counts_as_none_of_power(open_job: Open) -> None:
     job = open_job(FakeEngine(broken))
     perform(job)
     assert outcome(job)["guide"]["is_off"]
-    assert set(read_frame(job.out_dir / "trials.parquet")["reason"]) == {"it sent nothing"}
+    assert set(read_frame(job.out_dir / "trials.parquet", TRIALS)["reason"]) == {"it sent nothing"}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.runs.results import read_frame
+from kneepoint.common.tables import read_frame
+from kneepoint.runs.results import RUNS
 from tests.engines.real import real_engine
 from tests.experiments.calibrated import CONFIRM
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
@@ -34,7 +35,7 @@ def test_real_runs_are_few_and_real(tmp_path: Path) -> None:
     calibrated.write_text((tmp_path / "networks/wire/network.json").read_text())
     assert command(tmp_path, "guided") == 0
     found = json.loads((tmp_path / "results/guided/study.json").read_text())
-    runs = read_frame(tmp_path / "results/guided/runs.parquet")
+    runs = read_frame(tmp_path / "results/guided/runs.parquet", RUNS)
     assert set(runs["engine"]) == {"mahimahi"}
     assert set(runs["status"]) == {"ok"}
     assert 2 <= len(runs) == found["posterior"]["runs"] <= 4

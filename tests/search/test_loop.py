@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import write
 from kneepoint.engines.base import (
     MachineFaultError,
     RunRecord,
@@ -14,13 +15,7 @@ from kneepoint.engines.base import (
     run_reliably,
 )
 from kneepoint.runs.journal import RunJournal
-from kneepoint.runs.results import (
-    FinishedRun,
-    FinishedTrial,
-    runs_table,
-    trials_table,
-    write_table,
-)
+from kneepoint.runs.results import FinishedRun, FinishedTrial, runs_table, trials_table
 from kneepoint.runs.runner import Runner
 from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.objective import find_best
@@ -137,10 +132,10 @@ def runs_of(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> li
 
 def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tuple[bytes, bytes]:
     runs = runs_of(folder, planned, trials)
-    write_table(folder / "runs.parquet", runs_table(planned.name, runs))
+    write(folder / "runs.parquet", runs_table(planned.name, runs))
     columns = dict.fromkeys(planned.space, float)
     further = planned.study.objective.columns
-    write_table(folder / "trials.parquet", trials_table(planned.name, columns, trials, further))
+    write(folder / "trials.parquet", trials_table(planned.name, columns, trials, further))
     return (folder / "runs.parquet").read_bytes(), (folder / "trials.parquet").read_bytes()
 
 

@@ -144,6 +144,7 @@ def test_the_best_has_its_fresh_value_as_soon_as_the_study_ends(tmp_path: Path) 
         ("parameter_rtt_threshold_ms", "ms", "rtt_threshold (ms)"),
         ("parameter_alpha", "packets/RTT", "alpha (packets/RTT)"),
         ("power", "", "power (Mbit/s/s)"),
+        ("parameter_rate_per_s", "", "rate (1/s)"),
     ],
 )
 def test_a_plain_number_has_no_unit(name: str, unit: str, shown: str) -> None:

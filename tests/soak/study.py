@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from itertools import cycle, islice, product
 from pathlib import Path
 
-from kneepoint.runs.results import read_table
+from kneepoint.common.tables import read
+from kneepoint.runs.results import RUNS
 from tests.ray_node import Nodes
 from tests.workflow.conftest import Checkout, make_checkout
 
@@ -160,7 +161,7 @@ def soak(folder: Path, rounds: int, seed: int) -> Tally:
     turns = list(islice(cycle(places), rounds))
     for layout, study in dict.fromkeys(turns):
         reference = folder / "results" / study
-        runs = read_table(reference / "runs.parquet").num_rows
+        runs = read(reference / "runs.parquet", RUNS).num_rows
         found = _soak_one(checkout, layout, study, runs, turns.count((layout, study)), draw, tally)
         differing = [
             name

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.made_by import sign
+from kneepoint.common.tables import read_frame
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of, inputs_of
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS, TRIALS
 from tests.engines.real import real_engine
 from tests.workflow.conftest import REPEAT, Checkout
 
@@ -149,11 +150,11 @@ def test_real_studies_run_through_the_whole_workflow(
         "search_study_real",
     }  # nothing is built
     for name, trials in (("real-ternary", 2), ("real-tpe", 4)):
-        runs = read_frame(results / name / "runs.parquet")
+        runs = read_frame(results / name / "runs.parquet", RUNS)
         assert set(runs["engine"]) == {"mahimahi"}
         assert set(runs["status"]) == {"ok"}, list(runs["reason"])
         assert runs["scheduling_delay_p99_us"].notna().all()
-        assert len(read_frame(results / name / "trials.parquet")) >= trials
+        assert len(read_frame(results / name / "trials.parquet", TRIALS)) >= trials
         assert (results / name / "trials.jsonl").stat().st_size > 0
         assert f"{name}: " in output  # its progress comes to the terminal
         assert Path(checkout.folder / f".kneepoint/logs/search_study_real/{name}.log").read_text()

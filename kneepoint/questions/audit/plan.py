@@ -15,6 +15,7 @@ import pyarrow as pa
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.results import Results
 from kneepoint.common.json_text import parse_json
+from kneepoint.common.tables import from_rows
 from kneepoint.engines.base import EngineSettings, RunSpec
 from kneepoint.networks.fitted_host import setting_of
 from kneepoint.questions.audit import Settings, tables
@@ -28,21 +29,12 @@ from kneepoint.runs.pipeline import (
 from kneepoint.runs.results import (
     FinishedRun,
     PlannedRun,
-    make_table,
     runs_table,
 )
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 
-SETTINGS_SCHEMA = pa.schema(
-    [
-        pa.field("trial", pa.int64(), nullable=False),
-        pa.field("controller", pa.string(), nullable=False),
-        pa.field("parameters", pa.string(), nullable=False),
-        pa.field("network", pa.string(), nullable=False),
-        pa.field("host", pa.string(), nullable=False),  # JSON; "" for the network's own
-    ]
-)
+TABLES = (tables.SETTINGS,)
 Setting = tuple[str, str, str, str]
 """A setting as in settings.parquet: controller, parameters, network, host."""
 
@@ -162,6 +154,6 @@ def _runs(
 
 
 def _settings(settings: Iterable[Setting]) -> pa.Table:
-    names = SETTINGS_SCHEMA.names
+    names = tables.SETTINGS.names
     rows = [dict(zip(names, (trial, *each), strict=True)) for trial, each in enumerate(settings)]
-    return make_table(rows, SETTINGS_SCHEMA)
+    return from_rows(tables.SETTINGS, rows)

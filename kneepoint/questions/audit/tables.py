@@ -11,7 +11,6 @@ from itertools import chain, product
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Parts,
     Record,
@@ -29,9 +28,10 @@ from kneepoint.analysis.metrics import (
     SIGNAL_DELAY,
     THROUGHPUT,
     as_printed,
+    per_metric,
 )
 from kneepoint.analysis.results import Results
-from kneepoint.common.tables import Column, Tables
+from kneepoint.common.tables import Tables, flag, read_frame, real, table, text, texts, whole
 from kneepoint.config.published import TableDescription
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.audit import ADDED_RUNS, adds_runs
@@ -60,7 +60,7 @@ from kneepoint.questions.audit.checks import (
     truncations,
 )
 from kneepoint.runs.audit_table import AGREEING, AUDIT, CONTRADICTED, REPORTS
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RESULTS, RUNS
 
 OF_PRINT = (arithmetic, capacities)
 """Checks that need no run of the row."""
@@ -83,56 +83,81 @@ VERDICTS = (
 fits equally well, may give the printed number. An `unexplained` row is off, and no check
 contradicts it. `no evidence`: our runs are no evidence for or against the row (see `beside`)."""
 
+SETTINGS = table(
+    "added_runs/settings",
+    'a setting; host: changes of the network\'s host as JSON; "" without any',
+    whole("trial"),
+    text("controller", "parameters", "network", "host"),
+    version=RESULTS,
+)
+"""A table of the experiment that adds runs (see `plan`)."""
+
 TABLES = (
     table(
         "audit",
         "a published row and the mean of our runs; comparison is reports or measured",
-        *AUDIT,
-        "report:text kind:text mark:whole controller:text network:text replayable:flag "
-        "parameter_* step_* published_<metric> "
-        "ours_<metric> deviation_<metric> least_<metric> greatest_<metric> "
+        AUDIT.columns,
+        text("report", "kind"),
+        whole("mark"),
+        text("controller", "network"),
+        flag("replayable"),
+        real("parameter_*", "step_*"),
+        per_metric("published_", "ours_", "deviation_", "least_", "greatest_"),
         # An interval that holds one more run of ours, on the network's host or on any that its fit
         # leaves open.
-        "low_<metric> high_<metric> host_low_<metric> host_high_<metric> difference_<metric> "
-        "relative_<metric> "
+        per_metric("low_", "high_", "host_low_", "host_high_"),
+        per_metric("difference_"),
+        per_metric("relative_", unit=""),
         # What we ran of a row: of several settings the nearest, and what is its own.
-        "runs:whole settings:whole failed:whole parameters:text nearest:text failure:text "
-        "name:text agreement:text checks:text wrong:text "
+        whole("runs", "settings", "failed"),
+        text("parameters", "nearest", "failure", "name", "agreement", "checks", "wrong"),
         # Of our runs: the share of their packets that queues dropped, and RunRecord's.
-        "loss at_bound_share idle_share "
+        real("loss", "at_bound_share", "idle_share"),
         # The share of draws of our runs that leave the row as near as it is; whether the verdict is
         # clear.
-        "sure clear:flag",
+        real("sure"),
+        flag("clear"),
     ),
     table(
         "audit_evidence",
         "evidence for a verdict: a check that contradicts the row (its kind), a difference, or "
         "another explanation; numbers are in the unit of the metric",
-        "comparison:text table:text row:whole kind:text metric:text? "
+        text("comparison", "table"),
+        whole("row"),
+        text("kind"),
+        text("metric", optional=True),
         # By how much the metric is off, and where the check begins to speak, as differences of
         # logarithms.
-        "size limit "
+        real("size", "limit"),
         # What the other numbers of the row, its neighbours along a parameter or throughput, or one
         # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
-        "low high along:text? "
+        real("low", "high"),
+        text("along", optional=True),
         # The row that it repeats, of the same table, or that it conflicts with.
-        "other_table:text? other_row:whole? other_published other_ours "
+        text("other_table", optional=True),
+        whole("other_row", optional=True),
+        real("other_published", "other_ours"),
         # The relative standard deviation of our runs, the median size of the relative differences
         # of the table's other rows, and how probable it is that one of its numbers is so far off if
         # all are of one kind; missing above 1 %.
-        "variation usual p parameters:texts remark:text? "
+        real("variation", "usual", "p"),
+        texts("parameters"),
+        text("remark", optional=True),
         # Of packets lost, of the time at the bound, of the capacity that passed unused.
-        "share",
+        real("share"),
     ),
     table(
         "audit_tables",
         "a published table on its own network: its source, how many rows agree, how many have "
         "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
         "network's host was fitted to the table",
-        "comparison:text table:text report:text source:text held:text unstated:text "
-        "selected:text? network:text network_title:text own:flag host_fitted:flag rows:whole "
-        "compared:whole median_<metric> worst_<metric>",
-        *(Column(verdict, "whole") for verdict in VERDICTS),
+        text("comparison", "table", "report", "source", "held", "unstated"),
+        text("selected", optional=True),
+        text("network", "network_title"),
+        flag("own", "host_fitted"),
+        whole("rows", "compared"),
+        per_metric("median_", "worst_", unit=""),
+        whole(*VERDICTS),
     ),
 )
 
@@ -142,8 +167,8 @@ def added_runs(results: Results) -> pd.DataFrame:
     if not adds_runs(results.workflow):
         return pd.DataFrame()
     folder = results.folder / ADDED_RUNS
-    hosts = read_frame(folder / "settings.parquet")["host"]
-    return added_frame(read_frame(folder / "runs.parquet"), hosts.tolist())
+    hosts = read_frame(folder / SETTINGS.file, SETTINGS)["host"]
+    return added_frame(read_frame(folder / "runs.parquet", RUNS), hosts.tolist())
 
 
 def added_frame(runs: pd.DataFrame, hosts: Sequence[str]) -> pd.DataFrame:

@@ -11,9 +11,8 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import flag, from_rows, real, table, whole
 from kneepoint.config.confirm import Confirm
 from kneepoint.config.published import (
     Column,
@@ -33,7 +32,7 @@ from kneepoint.runs.confirmed import (
 )
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, Steps
-from kneepoint.runs.results import FinishedRun, make_table
+from kneepoint.runs.results import RESULTS, FinishedRun
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import FIT_METRICS
@@ -42,26 +41,24 @@ from kneepoint.search.study import search
 
 CONTROLLER = "fixed_window"
 
-DELAYS_SCHEMA = pa.schema(
-    [
-        pa.field(
-            "one_in", pa.int64(), nullable=False
-        ),  # one in so many wake-ups is at least delay_us late
-        pa.field("delay_us", pa.float64(), nullable=False),  # mean over the runs
-        pa.field("least_us", pa.float64(), nullable=False),
-        pa.field("greatest_us", pa.float64(), nullable=False),
-        pa.field("n_runs", pa.int64(), nullable=False),  # runs that were long enough
-    ]
+DELAYS = table(
+    "calibration/delays",
+    "the delay that one wake-up in `one_in` reaches or exceeds: the mean and the range over runs "
+    "that were long enough",
+    whole("one_in"),
+    real("delay_us", "least_us", "greatest_us"),
+    whole("n_runs"),
+    version=RESULTS,
 )
-SPREAD_SCHEMA = pa.schema(
-    [
-        pa.field("wake_spread", pa.float64(), nullable=False),
-        # Pooled over the windows: standard deviation of a run's throughput over its mean.
-        pa.field("emulated_deviation", pa.float64(), nullable=False),
-        pa.field("real_deviation", pa.float64(), nullable=False),
-        pa.field("is_best", pa.bool_(), nullable=False),
-    ]
+SPREAD = table(
+    "calibration/spread",
+    "a spread of the host's latency; deviations: the standard deviation of a run's throughput over "
+    "its mean, pooled over windows",
+    real("wake_spread", "emulated_deviation", "real_deviation"),
+    flag("is_best"),
+    version=RESULTS,
 )
+TABLES = (DELAYS, SPREAD)
 
 
 def plan(job: Job, name: str) -> Plan:
@@ -97,8 +94,8 @@ def plan(job: Job, name: str) -> Plan:
         network, spread = yield from _fit_spread(job, wanted, calibrating, measured, found)
         tables = {
             **outcome.tables,
-            "delays.parquet": make_table(delays, DELAYS_SCHEMA),
-            "spread.parquet": make_table(spread, SPREAD_SCHEMA),
+            "delays.parquet": from_rows(DELAYS, delays),
+            "spread.parquet": from_rows(SPREAD, spread),
         }
         summaries = {**outcome.summaries, "network.json": network.described()}
         return replace(outcome, tables=tables, summaries=summaries)

@@ -2,28 +2,35 @@
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import PARAMETER
 from kneepoint.analysis.results import Results, StudyRuns
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, whole
 from kneepoint.config.workflow import CALIBRATED
 from kneepoint.questions.calibration import study_of_calibration, wanted_of
+from kneepoint.questions.calibration.plan import DELAYS, SPREAD
 
 TABLES = (
     table(
         "scheduling_delays",
         "the scheduling delay that one wake-up in `one_in` reaches or exceeds",
-        "one_in:whole delay_us least_us greatest_us n_runs:whole",
+        whole("one_in"),
+        real("delay_us", "least_us", "greatest_us"),
+        whole("n_runs"),
     ),
     table(
         "calibration",
         "a trial of the fit of the emulated host to so many rows, the best first",
-        "trial:whole value controller:text rows:whole parameter_*",
+        whole("trial"),
+        real("value"),
+        text("controller"),
+        whole("rows"),
+        real("parameter_*"),
     ),
     table(
         "wake_spread",
         "how much runs vary, by the spread of the host's scheduling delay",
-        "wake_spread emulated_deviation real_deviation is_best:flag",
+        real("wake_spread", "emulated_deviation", "real_deviation"),
+        flag("is_best"),
     ),
 )
 
@@ -38,12 +45,12 @@ def calibration(results: Results) -> StudyRuns | None:
 
 def delays(results: Results) -> pd.DataFrame | None:
     """The measured scheduling delays of the calibration (see `calibration`)."""
-    return results.table(CALIBRATED, "delays")
+    return results.table(CALIBRATED, DELAYS)
 
 
 def spread(results: Results) -> pd.DataFrame | None:
     """The fit of the variation between runs (see `calibration`)."""
-    return results.table(CALIBRATED, "spread")
+    return results.table(CALIBRATED, SPREAD)
 
 
 def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:

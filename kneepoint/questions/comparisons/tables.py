@@ -13,7 +13,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kneepoint.analysis import labels, over_time, statistics
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     PARAMETER,
     Parts,
@@ -26,7 +25,7 @@ from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import FIGURES
 from kneepoint.analysis.results import Compared, Results, StudyRuns, shown
 from kneepoint.common.json_text import parse_json
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.config.study import (
     EMULATOR,
     KERNEL,
@@ -62,8 +61,8 @@ FIGURE = [*_TITLES, "engine", *_PLACE, "source", "metric", "shown"]
 _OF_CYCLE = ("run", "engine", *_PLACE, *_TITLES, "comparison", "flow")
 
 _SETTING = (
-    "comparison:text engine:text label:text traffic:text traffic_title:text network:text "
-    "network_title:text trial:whole "
+    *text("comparison", "engine", "label", "traffic", "traffic_title", "network", "network_title"),
+    *whole("trial"),
 )
 TABLES = (
     table(
@@ -72,30 +71,48 @@ TABLES = (
         "metric's unit (metrics.FIGURES), in a comparison, or in a study that varies a "
         "parameter of its network, which has this value; shown: a summary has it; bdp_packets: "
         "the uplink's rate times the round-trip propagation delay, in packets of 1504 bytes",
-        f"{_SETTING} source:text metric:text shown:flag n:whole mean standard_deviation cv low "
-        "high least greatest parameter:text? value bdp_packets",
+        _SETTING,
+        text("source", "metric"),
+        flag("shown"),
+        whole("n"),
+        real("mean", "standard_deviation", "cv", "low", "high", "least", "greatest"),
+        text("parameter", optional=True),
+        real("value", "bdp_packets"),
     ),
     table(
         "comparison_published",
         "a published number against our runs: inside their range, near it (5 %), outside, or "
         "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
         "the nearest run, relative; published_high: the end of a printed range",
-        "comparison:text trial:whole label:text traffic:text network:text network_title:text "
-        "source:text metric:text published published_high step published_n:whole? place:text "
-        "remark:text position:text verdict:text off extreme:text? conflicts:texts "
-        "emulator_n:whole kernel_n:whole emulator_mean emulator_least emulator_greatest "
-        "kernel_mean kernel_least kernel_greatest",
+        text("comparison"),
+        whole("trial"),
+        text("label", "traffic", "network", "network_title", "source", "metric"),
+        real("published", "published_high", "step"),
+        whole("published_n", optional=True),
+        text("place", "remark", "position", "verdict"),
+        real("off"),
+        text("extreme", optional=True),
+        texts("conflicts"),
+        whole("emulator_n", "kernel_n"),
+        real("emulator_mean", "emulator_least", "emulator_greatest"),
+        real("kernel_mean", "kernel_least", "kernel_greatest"),
     ),
     table(
         "comparison_shares",
         "an endless flow's share of the throughput of all of them; Jain's index of all",
-        f"{_SETTING} flow:text under_study:flag flows:whole n:whole mean low high least greatest "
-        "jains_index utilization queueing_delay_p95_ms",
+        _SETTING,
+        text("flow"),
+        flag("under_study"),
+        whole("flows", "n"),
+        real("mean", "low", "high", "least", "greatest", "jains_index", "utilization"),
+        real("queueing_delay_p95_ms"),
     ),
     table(
         "comparison_runs",
         "the first run of a setting (parameters: JSON), whose flows are told over time in series",
-        f"{_SETTING} run:text parameters:text flows:whole",
+        _SETTING,
+        text("run", "parameters"),
+        whole("flows"),
     ),
 )
 

@@ -12,11 +12,10 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-import pyarrow as pa
-
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder
 from kneepoint.common.study_record import BestTrial
+from kneepoint.common.tables import from_rows, real, table, text, whole
 from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.hardening import Hardening, Settings
@@ -27,9 +26,9 @@ from kneepoint.runs.pipeline import (
     Steps,
 )
 from kneepoint.runs.results import (
+    RESULTS,
     FinishedRun,
     PlannedRun,
-    make_table,
 )
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
@@ -37,18 +36,20 @@ from kneepoint.search.objective import power_of
 from kneepoint.search.plan import StudyPlan
 from kneepoint.search.study import plan_of, search
 
-ROUNDS = "rounds.parquet"
-SCHEMA = pa.schema(
-    [
-        pa.field("repeat", pa.int64(), nullable=False),
-        pa.field("round", pa.int64(), nullable=False),  # number of worst cases in the tuning
-        pa.field("parameters", pa.string(), nullable=False),  # the tuned parameters
-        # Mean power relative to the omniscient bound, over the networks without worst cases.
-        pa.field("own", pa.float64(), nullable=False),
-        pa.field("network", pa.string(), nullable=False),  # of the worst case
-        pa.field("worst_case", pa.float64(), nullable=False),  # value of the worst case
-    ]
+ROUNDS = table(
+    "rounds",
+    "a round; round: the number of worst cases tuned on; parameters: the tuned ones; network: "
+    "the searched parameters of the worst case, both JSON; own, worst_case: power relative to "
+    "the omniscient sender's, the mean over the networks that the tuning began with, and the "
+    "value of the search for the worst case",
+    whole("repeat", "round"),
+    text("parameters"),
+    real("own"),
+    text("network"),
+    real("worst_case"),
+    version=RESULTS,
 )
+TABLES = (ROUNDS,)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def plan(job: Job, name: str) -> Plan:
             runs,
             f"{wanted.repeats} times {wanted.rounds} rounds, the last worst cases "
             + ", ".join(f"{value:.3g}" for value in last),
-            {ROUNDS: make_table(rows, SCHEMA)},
+            {ROUNDS.file: from_rows(ROUNDS, rows)},
         )
 
     return Plan(tuning.engine, None, steps())

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records, select
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.results import Results
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, read_frame, real, table, text, texts, whole
 from kneepoint.config.study import EMULATOR, Study
 from kneepoint.questions.hardening import Hardening, Settings
-from kneepoint.runs.results import read_frame
+from kneepoint.questions.hardening.plan import ROUNDS
+from kneepoint.runs.results import RUNS
 
 TABLES = (
     table(
@@ -20,8 +20,13 @@ TABLES = (
         "a round of tuning a controller against its own worst cases: power relative to the "
         "omniscient sender's on the tuning's own networks, and in the worst case that was found "
         "then, relative to the opponent's; parameters, network: JSON",
-        "hardening:text repeat:whole round:whole own worst_case parameters:text network:text "
-        "title:text controller:text opponent:text? network_titles:texts worst_case_trials:whole",
+        text("hardening"),
+        whole("repeat", "round"),
+        real("own", "worst_case"),
+        text("parameters", "network", "title", "controller"),
+        text("opponent", optional=True),
+        texts("network_titles"),
+        whole("worst_case_trials"),
     ),
 )
 
@@ -44,7 +49,8 @@ def hardened(results: Results) -> list[HardeningRuns]:
     for name, wanted in results.workflow.settings.part(Settings).hardening.items():
         tune, worst = (results.workflow.studies[n] for n in (wanted.tune, wanted.worst_case))
         folder = results.folder / "hardening" / name
-        rounds, runs = read_frame(folder / "rounds.parquet"), read_frame(folder / "runs.parquet")
+        rounds = read_frame(folder / ROUNDS.file, ROUNDS)
+        runs = read_frame(folder / "runs.parquet", RUNS)
         found.append(HardeningRuns(name, wanted, tune, worst, rounds, runs))
     return found
 

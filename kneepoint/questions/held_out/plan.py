@@ -12,50 +12,36 @@ is biased by selection, whereas a fresh run is not.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Literal
-
-import pyarrow as pa
 
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.study_record import StudyRecord
+from kneepoint.common.tables import flag, from_rows, read, real, table, text
 from kneepoint.config.study import Setting
 from kneepoint.engines.base import canonical_json
-from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.held_out import HoldOut, Settings
+from kneepoint.runs.hold_out import SETTINGS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
 from kneepoint.runs.results import (
+    RESULTS,
+    RUNS,
     PlannedRun,
-    make_table,
-    read_table,
-    required,
 )
 from kneepoint.runs.seeds import derive_seed
 
-SETTINGS_SCHEMA = pa.schema(
-    [
-        *required("int64", "trial"),
-        *required("string", "controller", "origin"),  # published or tuned
-        *required("bool", "best"),
-        *required("string", "study"),
-        pa.field("table", "string"),
-        pa.field("row", "int64"),
-        *required("string", "parameters"),
-        pa.field("published_power", "float64"),  # as printed
-        *required("float64", "study_power"),  # mean on the training network
-        *required("int64", "study_runs"),
-    ]
+NETWORKS = table(
+    "hold_out/networks",
+    "a network with its omniscient bound",
+    text("network"),
+    flag("is_training"),
+    real("capacity_mbps", "signal_delay_p95_ms"),
+    real("power", unit="Mbit/s/s"),
+    version=RESULTS,
 )
-NETWORKS_SCHEMA = pa.schema(
-    [
-        *required("string", "network"),
-        *required("bool", "is_training"),
-        *required("float64", *(each.name for each in fields(Bound))),  # the omniscient bound
-    ]
-)
+TABLES = (SETTINGS, NETWORKS)
 
 
 class FoundSetting(Setting):
@@ -97,8 +83,8 @@ def plan(job: Job, name: str) -> Plan:
         list_runs(job, settings, prepared, derive_seed(job.workflow.settings.seed, name)),
         f"{len(settings)} settings on {len(prepared)} networks",
         {
-            "networks.parquet": make_table(networks, NETWORKS_SCHEMA),
-            "settings.parquet": make_table(rows, SETTINGS_SCHEMA),
+            "networks.parquet": from_rows(NETWORKS, networks),
+            "settings.parquet": from_rows(SETTINGS, rows),
         },
     )
 
@@ -215,5 +201,5 @@ def _runs(job: Job, study: str, network: str) -> list[dict[str, Any]]:
     """Returns a study's runs on one network."""
     path = job.workflow.results / study / "runs.parquet"
     columns = ["network", "trial", "row", "parameters", "status", "power"]
-    runs: list[dict[str, Any]] = read_table(path).select(columns).to_pylist()
+    runs: list[dict[str, Any]] = read(path, RUNS).select(columns).to_pylist()
     return [run for run in runs if run["network"] == network]

@@ -19,16 +19,18 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.analysis.statistics import counted, on_front, succeeded
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.config.study import EMULATOR
 from kneepoint.questions.held_out import across
 from kneepoint.questions.held_out.across import SEED, relative_runs
+from kneepoint.questions.held_out.plan import NETWORKS
+from kneepoint.runs.hold_out import SETTINGS
+from kneepoint.runs.results import RUNS
 from kneepoint.stats import Floats
 from kneepoint.stats.intervals import Chance, t_quantile
 from kneepoint.stats.paired import holm, over_networks, paired_ratio
@@ -41,44 +43,62 @@ TABLES = (
         "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
         "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
         "behind: held_out over the greatest of them, minus 1, with its interval over networks",
-        "trial:whole controller:text origin:text best:flag study:text table:text? row:whole? "
-        "parameters:text published_power study_power "
-        "study_runs:whole parameter_* training held_out training_rank:whole? held_out_rank:whole? "
-        "gap:whole? label:text? "
-        "repeats:whole? held_out_low held_out_high middle middle_low middle_high "
-        "log_power log_power_low log_power_high behind behind_low behind_high behind_p",
+        whole("trial"),
+        text("controller", "origin"),
+        flag("best"),
+        text("study"),
+        text("table", optional=True),
+        whole("row", optional=True),
+        text("parameters"),
+        real("published_power", "study_power", unit="Mbit/s/s"),
+        whole("study_runs"),
+        real("parameter_*", "training", "held_out"),
+        whole("training_rank", "held_out_rank", "gap", optional=True),
+        text("label", optional=True),
+        whole("repeats", optional=True),
+        real("held_out_low", "held_out_high", "middle", "middle_low", "middle_high"),
+        real("log_power", "log_power_low", "log_power_high"),
+        real("behind", "behind_low", "behind_high", "behind_p"),
     ),
     table(
         "held_out_gains",
         "what a tuned setting changes against its controller's best published one; held_out_gain "
         "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
-        "controller:text published_study:text? published_table:text? published_parameters:text? "
-        "tuned_study:text? "
-        "tuned_table:text? tuned_parameters:text? published_trial:whole? published_row:whole? "
-        "tuned_trial:whole? tuned_row:whole? "
-        "better:whole? worse:whole? published_power published_half_width:Mbit/s/s tuned_power "
-        "tuned_half_width:Mbit/s/s training_gain margin held_out_gain gain_low "
-        "gain_high gain_p seeds_low seeds_high",
+        text("controller"),
+        text("published_study", "published_table", "published_parameters", optional=True),
+        text("tuned_study", "tuned_table", "tuned_parameters", optional=True),
+        whole("published_trial", "published_row", "tuned_trial", "tuned_row", optional=True),
+        whole("better", "worse", optional=True),
+        real("published_power", "published_half_width", unit="Mbit/s/s"),
+        real("tuned_power", "tuned_half_width", unit="Mbit/s/s"),
+        real("training_gain", "margin", "held_out_gain", "gain_low", "gain_high", "gain_p"),
+        real("seeds_low", "seeds_high"),
     ),
     table(
         "held_out_profiles",
         "the share of held-out networks on which one of the best settings is within a factor of "
         "the best, with its 95 % interval",
-        "trial:whole factor share low high",
+        whole("trial"),
+        real("factor", "share", "low", "high"),
     ),
     table(
         "held_out_duels",
         "a tuned setting against another: on how many of the held-out networks its mean power is "
         "greater, and the p value of the difference over networks, by Holm",
-        "trial:whole other:whole networks:whole ahead:whole p",
+        whole("trial", "other", "networks", "ahead"),
+        real("p"),
     ),
     table(
         "held_out_networks",
         "a network with its omniscient bound, the setting that comes nearest, and the studies "
         "that searched it",
-        "network:text title:text is_training:flag searched_by:texts capacity_mbps "
-        "signal_delay_p95_ms power "
-        "nearest:real nearest_label:text",
+        text("network", "title"),
+        flag("is_training"),
+        texts("searched_by"),
+        real("capacity_mbps", "signal_delay_p95_ms"),
+        real("power", unit="Mbit/s/s"),
+        real("nearest"),
+        text("nearest_label"),
     ),
     table(
         "held_out_power",
@@ -86,20 +106,29 @@ TABLES = (
         "relative to the bound; of the runs that succeeded, throughput, delay, power and, of "
         "single runs in Mbit/s and ms, covariance; whether it is on the Pareto front and its "
         "knee",
-        "trial:whole network:text runs:whole power standard_deviation:Mbit/s/s relative "
-        "succeeded:whole? throughput_mbps "
-        "signal_delay_p95_ms succeeded_power throughput_variance covariance delay_variance "
-        "on_front:flag? knee:flag?",
+        whole("trial"),
+        text("network"),
+        whole("runs"),
+        real("power", "standard_deviation", unit="Mbit/s/s"),
+        real("relative"),
+        whole("succeeded", optional=True),
+        real("throughput_mbps", "signal_delay_p95_ms"),
+        real("succeeded_power", unit="Mbit/s/s"),
+        real("throughput_variance", "covariance", "delay_variance"),
+        flag("on_front", "knee", optional=True),
     ),
     table(
         "generality",
         "a setting tuned on several networks against one tuned on the training network alone: "
         "power relative to its, with 95 % intervals over networks (none on the one training "
         "network; p of held-out by Holm) and of seeds alone",
-        "controller:text specialist:text generalist:text networks:whole network_titles:texts "
-        "training_change training_low "
-        "training_high training_p training_seeds_low training_seeds_high held_out_change "
-        "held_out_low held_out_high held_out_p held_out_seeds_low held_out_seeds_high",
+        text("controller", "specialist", "generalist"),
+        whole("networks"),
+        texts("network_titles"),
+        real("training_change", "training_low", "training_high", "training_p"),
+        real("training_seeds_low", "training_seeds_high"),
+        real("held_out_change", "held_out_low", "held_out_high", "held_out_p"),
+        real("held_out_seeds_low", "held_out_seeds_high"),
     ),
 )
 
@@ -122,7 +151,7 @@ class HeldOutRuns:
 
 def held_out(results: Results) -> HeldOutRuns | None:
     """Reads the settings, the networks and all runs."""
-    found = [results.table("hold_out", name) for name in ("settings", "networks", "runs")]
+    found = [results.table("hold_out", schema) for schema in (SETTINGS, NETWORKS, RUNS)]
     settings, networks, runs = found
     if settings is None or networks is None or runs is None:
         return None

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import link_log, over_time
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.flow_log import FlowLog, mean_window, read_flow_log
 from kneepoint.analysis.frames import Parts, records, select, together
 from kneepoint.analysis.link_log import LinkLog, read_link_log
@@ -18,7 +17,7 @@ from kneepoint.analysis.over_time import RATES
 from kneepoint.analysis.results import OF_NETWORK, Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.json_text import parse_json
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, real, table, text
 from kneepoint.config.study import EMULATOR, MAHIMAHI, Engine
 from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG
 from kneepoint.networks.config import Network
@@ -30,15 +29,19 @@ TABLES = (
     table(
         "showcase",
         "one run with its link log; parameters are JSON",
-        "run:text engine:text controller:text parameters:text network:text network_title:text "
-        "throughput_mbps capacity_mbps queueing_delay_p95_ms signal_delay_p95_ms power "
-        "utilization mean_window_packets",
+        text("run", "engine", "controller", "parameters", "network", "network_title"),
+        real("throughput_mbps", "capacity_mbps", "queueing_delay_p95_ms", "signal_delay_p95_ms"),
+        real("power", unit="Mbit/s/s"),
+        real("utilization", "mean_window_packets"),
     ),
     table(
         "series",
         "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
         "comparison_runs; flow: whose, if the run has flows by name",
-        "run:text flow:text? quantity:text time_s value",
+        text("run"),
+        text("flow", optional=True),
+        text("quantity"),
+        real("time_s", "value"),
         exported=lambda rows: rows[rows["quantity"].isin(RATES)],
     ),
 )

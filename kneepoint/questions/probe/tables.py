@@ -4,17 +4,16 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import records
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results
 from kneepoint.common.errors import unusable
 from kneepoint.common.files import read_json
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, read_frame, real, table, text, whole
 from kneepoint.config.study import MAHIMAHI
 from kneepoint.questions.probe import Settings
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS
 
 _LATE = "scheduling_delay_p99_us"
 
@@ -24,9 +23,13 @@ TABLES = (
         "a run of the probe, its differences from runs alone, and its level: so many runs at "
         "once, and whether they agree with runs alone; slots: what the host takes of its cores; "
         "a run beyond busy_us is repeated",
-        "level:whole concurrency:whole agrees:flag reason:text controller:text failed:flag "
-        "relative_throughput_mbps relative_signal_delay_p95_ms scheduling_delay_p99_us busy_us "
-        "slots:whole cores:whole",
+        whole("level", "concurrency"),
+        flag("agrees"),
+        text("reason", "controller"),
+        flag("failed"),
+        real("relative_throughput_mbps", "relative_signal_delay_p95_ms", unit=""),
+        real("scheduling_delay_p99_us", "busy_us"),
+        whole("slots", "cores"),
     ),
 )
 
@@ -55,7 +58,7 @@ def probe(results: Results) -> pd.DataFrame | None:
     except (OSError, ValueError, KeyError, TypeError):
         raise unusable(path, "it is damaged") from None
     levels = levels.rename(columns={"reason": "level_reason"})
-    runs = read_frame(path.with_name("runs.parquet")).join(levels, on="trial")
+    runs = read_frame(path.with_name("runs.parquet"), RUNS).join(levels, on="trial")
     return runs.assign(busy_us=float(results.workflow.settings.real_time.busy_us))
 
 

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.results import Results
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, real, table
 from kneepoint.questions.real.plan import UNEXPLAINED
 from kneepoint.questions.real.tables import COLUMNS, beside_real, settings
 
@@ -15,8 +14,8 @@ TABLES = (
     table(
         "again",
         "a real mean outside its prediction interval, and the mean of further runs",
-        *COLUMNS,
-        "again_mean",
+        COLUMNS,
+        real("again_mean"),
     ),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 from kneepoint.common.errors import unusable
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.made_by import require_as_written
-from kneepoint.common.tables import Column, read_rows
+from kneepoint.common.tables import from_rows, read, table, text, whole
 from kneepoint.config.confirm import Confirm, calibrating
 from kneepoint.config.published import PublishedRow, PublishedTable
 from kneepoint.config.study import Setting
@@ -21,19 +21,25 @@ from kneepoint.runs.audit_table import AUDIT, CONTRADICTED, REPORTS
 from kneepoint.runs.confirmed import (
     CALIBRATION,
     NAME,
-    SETTINGS_SCHEMA,
+    SETTINGS,
     ConfirmedSetting,
     configured,
     plan_settings,
     read_confirmed,
 )
+from kneepoint.runs.hold_out import SETTINGS as HOLD_OUT_SETTINGS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
 from kneepoint.runs.question import makes
-from kneepoint.runs.results import make_table, read_table
 
-AGREEMENT = (Column("trial", "whole"), Column("why", "text"))
-"""Columns of agreement.parquet: a setting, and the reason for a mean outside its interval."""
+AGREEMENT = table(
+    "agreement",
+    "a setting, and the reason for a mean outside its interval",
+    whole("trial"),
+    text("why"),
+    is_open=True,
+)
+TABLES = (SETTINGS,)
 UNEXPLAINED = "unexplained"
 """The reason for which a setting runs again."""
 
@@ -62,7 +68,7 @@ def plan(job: Job, name: str) -> Plan:
         engine,
         plan_settings(job, settings, engine, network, wanted.repeats, name),
         f"{len(settings)} settings, {wanted.repeats} real runs each",
-        {"settings.parquet": make_table(rows, SETTINGS_SCHEMA)},
+        {"settings.parquet": from_rows(SETTINGS, rows)},
     )
 
 
@@ -143,7 +149,7 @@ def _candidates(job: Job, wanted: Confirm) -> Iterator[tuple[Setting, str, str]]
     for setting in wanted.settings:
         yield setting, "listed", ""
     if wanted.best and job.workflow.settings.hold_out and makes("held_out_settings"):
-        for found in read_table(results / "hold_out" / "settings.parquet").to_pylist():
+        for found in read(results / "hold_out" / "settings.parquet", HOLD_OUT_SETTINGS).to_pylist():
             if found["best"]:
                 place = "" if found["table"] is None else f"{found['table']} {found['row']}"
                 parameters = parse_json(found["parameters"])
@@ -165,7 +171,7 @@ def _contradicted(
     try:
         return [
             (tables[row["table"]], dict(enumerate(tables[row["table"]].rows))[row["row"]])
-            for row in read_rows(path, AUDIT)
+            for row in read(path, AUDIT).select(AUDIT.names).to_pylist()
             if (row["comparison"], row["verdict"]) == (REPORTS, CONTRADICTED)
         ]
     except KeyError as error:
@@ -174,7 +180,7 @@ def _contradicted(
 
 def _outside(path: Path, settings: int) -> set[int]:
     """Returns the settings that the agreement leaves unexplained (see `tables`)."""
-    rows = read_rows(path, AGREEMENT)
+    rows = read(path, AGREEMENT).select(AGREEMENT.names).to_pylist()
     outside = {row["trial"] for row in rows if row["why"] == UNEXPLAINED}
     if not outside <= set(range(settings)):
         raise unusable(path, f"it lists settings beyond the {settings} of confirm")

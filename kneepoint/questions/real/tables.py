@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Record,
     parameters_in,
@@ -24,12 +23,12 @@ from kneepoint.analysis.metrics import (
 )
 from kneepoint.analysis.results import Results
 from kneepoint.analysis.statistics import succeeded
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.config.confirm import Confirming
 from kneepoint.config.study import MAHIMAHI
 from kneepoint.questions.real.plan import AGREEMENT, UNEXPLAINED
 from kneepoint.runs.audit_table import CONTRADICTED, REPORTS
-from kneepoint.runs.confirmed import CALIBRATION, PUBLISHED, TUNED
+from kneepoint.runs.confirmed import CALIBRATION, PUBLISHED, SETTINGS, TUNED
 from kneepoint.stats.intervals import prediction_interval, spread
 
 GOAL = {THROUGHPUT: 0.01, SIGNAL_DELAY: 0.02}
@@ -56,18 +55,23 @@ _SETTING = ["trial", "controller", "network", "parameters", "origins", "rows", "
 
 
 COLUMNS = (
-    *AGREEMENT,
-    "controller:text network:text parameters:text origins:texts rows:texts name:text label:text "
-    "metric:text real_n:whole emulated_n:whole real_mean real_low real_high real_half_width "
-    "emulated_mean expected_low expected_high expected_half_width difference relative "
-    "inside:flag? scheduling_ms usual_ms",
+    *AGREEMENT.columns,
+    *text("controller", "network", "parameters"),
+    *texts("origins", "rows"),
+    *text("name", "label", "metric"),
+    *whole("real_n", "emulated_n"),
+    *real("real_mean", "real_low", "real_high", "real_half_width"),
+    *real("emulated_mean", "expected_low", "expected_high", "expected_half_width"),
+    *real("difference", "relative"),
+    *flag("inside", optional=True),
+    *real("scheduling_ms", "usual_ms"),
 )
 TABLES = (
     table(
         "agreement",
         "the emulator against real mahimahi in a metric of a setting (parameters are JSON), and "
         "why a real mean lies outside",
-        *COLUMNS,
+        COLUMNS,
     ),
 )
 
@@ -96,7 +100,7 @@ def inventory_entries(results: Results) -> Iterator[InventoryEntry]:
 
 def confirmation(results: Results) -> Confirmation | None:
     """Reads the settings that ran in real mahimahi; None without results."""
-    settings, runs = results.table("confirm", "settings"), results.table("confirm")
+    settings, runs = results.table("confirm", SETTINGS), results.table("confirm")
     if settings is None or runs is None:
         return None
     settings = settings.copy()

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pandas as pd
 
 from kneepoint.analysis import statistics
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     Parts,
     Record,
@@ -13,9 +12,9 @@ from kneepoint.analysis.frames import (
     together,
 )
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
-from kneepoint.analysis.metrics import METRICS
+from kneepoint.analysis.metrics import METRICS, per_metric
 from kneepoint.analysis.results import Repeats, Results
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, real, table, text
 from kneepoint.config.study import EMULATOR, MAHIMAHI
 
 CALIBRATED = "calibrated"
@@ -26,14 +25,15 @@ TABLES = (
     table(
         "repeatability_runs",
         "a run of a repeated setting; whose is emulator, mahimahi or calibrated",
-        "whose:text setting:text label:text <metric>",
+        text("whose", "setting", "label"),
+        per_metric(),
     ),
     table(
         "repeatability_published",
         "a published mean of a repeated setting",
-        "whose:text setting:text metric:text source:text published_mean "
-        "published_standard_deviation published_n published_step "
-        "published_standard_deviation_step",
+        text("whose", "setting", "metric", "source"),
+        real("published_mean", "published_standard_deviation", "published_n"),
+        real("published_step", "published_standard_deviation_step"),
     ),
 )
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import statistics
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     PARAMETER,
     Parts,
@@ -24,6 +23,7 @@ from kneepoint.analysis.metrics import (
     SHOWN,
     SIGNAL_DELAY,
     THROUGHPUT,
+    per_metric,
 )
 from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
@@ -32,7 +32,7 @@ from kneepoint.common.study_record import (
     StudyRecord,
     is_logarithm,
 )
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.config.study import (
     EMULATOR,
     MAHIMAHI,
@@ -67,50 +67,90 @@ TABLES = (
         "race over pairs of network and seed; beyond: a bound; within: probability that the best "
         "is within 1 % of the best of the candidates, after `spent` further runs of at most "
         "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
-        "search:text engine:text title:text controller:text networks:texts network_titles:texts "
-        "sampler:text objective:text fit:texts expression:text? keeping:text tunes:flag "
-        "searched:whole trials:whole runs:whole failed:whole best_trial:whole stopped:whole "
-        "beyond:whole pairs:whole bound_ms omniscient_ms omniscient_mbps hypervolume best_value "
-        "best_low best_high fresh_runs:whole in_search is_logarithm:flag throughput_mbps "
-        "signal_delay_p95_ms power best_runs:whole margin ties:whole near:whole emulated_power "
-        "within candidates:whole? spent:whole? budget:whole? chosen_gain guide_is_off:flag?",
+        text("search", "engine", "title", "controller"),
+        texts("networks", "network_titles"),
+        text("sampler", "objective"),
+        texts("fit"),
+        text("expression", optional=True),
+        text("keeping"),
+        flag("tunes"),
+        whole("searched", "trials", "runs", "failed", "best_trial", "stopped", "beyond", "pairs"),
+        real("bound_ms", "omniscient_ms", "omniscient_mbps", "hypervolume"),
+        real("best_value", "best_low", "best_high"),
+        whole("fresh_runs"),
+        real("in_search"),
+        flag("is_logarithm"),
+        real("throughput_mbps", "signal_delay_p95_ms"),
+        real("power", unit="Mbit/s/s"),
+        whole("best_runs"),
+        real("margin"),
+        whole("ties", "near"),
+        real("emulated_power", unit="Mbit/s/s"),
+        real("within"),
+        whole("candidates", "spent", "budget", optional=True),
+        real("chosen_gain"),
+        flag("guide_is_off", optional=True),
     ),
     table(
         "search_parameters",
         "a searched parameter: its range, its best value, the one that it would have without "
         "further runs, its importance by PED-ANOVA and by fANOVA; of a "
         "fit, the interval to which the rows of its tables pin it down",
-        "search:text parameter:text unit:text low high logarithmic:flag best otherwise near_low "
-        "near_high importance fanova pinned_low pinned_high pinned_share verdict:text? "
-        "fitted_rows:whole?",
+        text("search", "parameter", "unit"),
+        real("low", "high"),
+        flag("logarithmic"),
+        real("best", "otherwise", "near_low", "near_high", "importance", "fanova"),
+        real("pinned_low", "pinned_high", "pinned_share"),
+        text("verdict", optional=True),
+        whole("fitted_rows", optional=True),
     ),
     table(
         "search_networks",
         "the best trial of a search on one of its networks, with fresh seeds if it has fresh_runs, "
         "and the published best there",
-        "search:text network:text network_title:text throughput_mbps signal_delay_p95_ms power "
-        "half_width:Mbit/s/s fresh_runs:whole published_table:text? published_report:text? "
-        "published_row:whole? published_power gain",
+        text("search", "network", "network_title"),
+        real("throughput_mbps", "signal_delay_p95_ms"),
+        real("power", "half_width", unit="Mbit/s/s"),
+        whole("fresh_runs"),
+        text("published_table", "published_report", optional=True),
+        whole("published_row", optional=True),
+        real("published_power", unit="Mbit/s/s"),
+        real("gain"),
     ),
     table(
         "search_trials",
         "a trial; rank is among those that have a value. Of a search for a front, metrics are "
         "over its networks, and the knee has the most power; of one for a single peak, low and "
         "high are where that can be after a new evaluation",
-        "search:text trial:whole value failed:flag stopped:flag beyond:flag best_so_far "
-        "improved:flag measured:flag rank:whole? throughput_mbps signal_delay_p95_ms power "
-        "parameter_* on_front:flag? knee:flag? low high",
+        text("search"),
+        whole("trial"),
+        real("value"),
+        flag("failed", "stopped", "beyond"),
+        real("best_so_far"),
+        flag("improved", "measured"),
+        whole("rank", optional=True),
+        real("throughput_mbps", "signal_delay_p95_ms"),
+        real("power", unit="Mbit/s/s"),
+        real("parameter_*"),
+        flag("on_front", "knee", optional=True),
+        real("low", "high"),
     ),
     table(
         "search_failures",
         "a reason for which trials of a study failed, and how many; failed: trials for any reason",
-        "search:text engine:text title:text trials:whole failed:whole reason:text count:whole",
+        text("search", "engine", "title"),
+        whole("trials", "failed"),
+        text("reason"),
+        whole("count"),
     ),
     table(
         "recovery_rows",
         "a fitted row and the best trial of its fit",
-        "search:text table:text line:whole parameter_* published_<metric> ours_<metric> "
-        "relative_<metric>",
+        text("search", "table"),
+        whole("line"),
+        real("parameter_*"),
+        per_metric("published_", "ours_"),
+        per_metric("relative_", unit=""),
     ),
 )
 

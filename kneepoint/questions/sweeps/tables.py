@@ -8,7 +8,6 @@ from collections.abc import Container, Mapping, Sequence
 import pandas as pd
 
 from kneepoint.analysis import statistics
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     PARAMETER,
     STEP,
@@ -20,13 +19,13 @@ from kneepoint.analysis.frames import (
     together,
 )
 from kneepoint.analysis.luck import Luck
-from kneepoint.analysis.metrics import METRICS, POWER
+from kneepoint.analysis.metrics import METRICS, POWER, per_metric
 from kneepoint.analysis.results import (
     Results,
     StudyRuns,
 )
 from kneepoint.common.json_text import parse_json
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.stats.intervals import Chance
 
 FEWEST = 8
@@ -37,31 +36,46 @@ TABLES = (
         "sweeps",
         "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
         "seeds of its own; tables: published ones to compare it with",
-        "sweep:text controller:text network:text network_title:text parameter:text unit:text "
-        "tables:texts studies:whole values:whole runs:whole least "
-        "greatest best_value throughput_mbps signal_delay_p95_ms power best_study:text "
-        "best_trial:whole "
-        "best_runs:whole fresh:flag half_width margin",
+        text("sweep", "controller", "network", "network_title", "parameter", "unit"),
+        texts("tables"),
+        whole("studies", "values", "runs"),
+        real("least", "greatest", "best_value", "throughput_mbps", "signal_delay_p95_ms"),
+        real("power", unit="Mbit/s/s"),
+        text("best_study"),
+        whole("best_trial", "best_runs"),
+        flag("fresh"),
+        real("half_width", "margin"),
     ),
     table(
         "sweep_points",
         "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
         "with fresh seeds",
-        "sweep:text value runs:whole <metric> best:flag tied:flag",
+        text("sweep"),
+        real("value"),
+        whole("runs"),
+        per_metric(),
+        flag("best", "tied"),
     ),
     table(
         "grid_cells",
         "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
         "and published; networks: of its study; best: the one that it chose, with fresh seeds",
-        "grid:text title:text controller:text network:text network_title:text networks:whole "
-        "x_name:text y_name:text x_unit:text y_unit:text table:text? "
-        "report:text? y x row:whole? ours:Mbit/s/s published:Mbit/s/s step:Mbit/s/s relative "
-        "agrees:flag? best:flag",
+        text("grid", "title", "controller", "network", "network_title"),
+        whole("networks"),
+        text("x_name", "y_name", "x_unit", "y_unit"),
+        text("table", "report", optional=True),
+        real("y", "x"),
+        whole("row", optional=True),
+        real("ours", "published", "step", unit="Mbit/s/s"),
+        real("relative"),
+        flag("agrees", optional=True),
+        flag("best"),
     ),
     table(
         "grid_effects",
         "power at a value of a further parameter, relative to the mean of its cell: over the cells",
-        "grid:text parameter:text value relative",
+        text("grid", "parameter"),
+        real("value", "relative"),
     ),
 )
 

@@ -4,7 +4,6 @@ import json
 
 import pandas as pd
 
-from kneepoint.analysis.columns import table
 from kneepoint.analysis.frames import (
     PARAMETER,
     Record,
@@ -20,7 +19,7 @@ from kneepoint.analysis.results import (
     Results,
     StudyRuns,
 )
-from kneepoint.common.tables import Tables
+from kneepoint.common.tables import Tables, flag, real, table, text, whole
 from kneepoint.config.study import WorstCase
 
 TABLES = (
@@ -29,9 +28,15 @@ TABLES = (
         "the network (JSON: what was searched) on which a controller's power is least relative "
         "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
         "mean_power is over the trial's runs, metrics are of the first",
-        "search:text run:text controller:text parameters:text opponent:text? network:text "
-        "trial:whole value usual mean_power reference_power capacity_mbps throughput_mbps "
-        "signal_delay_p95_ms queueing_delay_p95_ms utilization failed:flag",
+        text("search", "run", "controller", "parameters"),
+        text("opponent", optional=True),
+        text("network"),
+        whole("trial"),
+        real("value", "usual"),
+        real("mean_power", "reference_power", unit="Mbit/s/s"),
+        real("capacity_mbps", "throughput_mbps", "signal_delay_p95_ms", "queueing_delay_p95_ms"),
+        real("utilization"),
+        flag("failed"),
     ),
 )
 

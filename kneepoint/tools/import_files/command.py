@@ -25,11 +25,10 @@ from kneepoint.cli.comparison import (
 )
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of, write_whole
+from kneepoint.common.tables import from_rows, write
 from kneepoint.engines.base import COUNTS, RUN_METRICS, RunRecord
 from kneepoint.runs.results import (
-    RUNS_SCHEMA,
-    make_table,
-    write_table,
+    RUNS,
 )
 from kneepoint.tools.import_files.measurement import Measurement
 from kneepoint.tools.import_files.read import read_measurements
@@ -100,7 +99,7 @@ def command(
         into.mkdir(parents=True)
     except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
         raise KneepointError(f"--into {into}: {error.strerror}; choose another folder") from None
-    write_table(into / "runs.parquet", make_table(map(_row, runs), RUNS_SCHEMA))
+    write(into / "runs.parquet", from_rows(RUNS, map(_row, runs)))
     table = _table(runs)
     write_whole(into / "table.csv", table)
     from kneepoint.reports.over_time import draw_series  # matplotlib takes a second

@@ -11,14 +11,15 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.results import Results
+from kneepoint.common.tables import read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.config import load_network
 from kneepoint.networks.prepare import prepare_network
 from kneepoint.questions.audit import ADDED_RUNS
-from kneepoint.questions.audit.tables import SURE, compute
+from kneepoint.questions.audit.tables import SETTINGS, SURE, compute
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS
 from tests.experiments import wire
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, perform
 from tests.experiments.listing import CATALOGUE
@@ -119,10 +120,10 @@ def test_rows_get_runs_until_their_verdict_is_clear(open_job: Open) -> None:
 def test_what_is_off_runs_where_the_fit_leaves_the_host_open(open_job: Open) -> None:
     job = open_job()
     perform(job)
-    settings = read_frame(job.out_dir / "settings.parquet")
+    settings = read_frame(job.out_dir / "settings.parquet", SETTINGS)
     elsewhere = settings[settings["host"] != ""]
     assert {json.loads(each)["window"] for each in elsewhere["parameters"]} == {20}
-    powers = read_frame(job.out_dir / "runs.parquet").groupby("trial")["power"]
+    powers = read_frame(job.out_dir / "runs.parquet", RUNS).groupby("trial")["power"]
     ends = [json.loads(each)["host_latency_us"] for each in elsewhere["host"]]
     assert ends and set(ends) <= {450, 475, 525, 550}
     for trial, latency_us in zip(elsewhere["trial"], ends, strict=True):

@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.measured_delays import pooled_delays
+from kneepoint.questions.calibration.plan import DELAYS, SPREAD
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import read_frame
+from kneepoint.runs.results import RUNS, TRIALS
 from tests.experiments.calibrated import CONFIRM
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, measure, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
@@ -55,10 +57,10 @@ def test_planted_host_latency_is_recovered(open_job: Open) -> None:
     study = json.loads((job.out_dir / "study.json").read_text())
     assert study["best"]["searched"]["host_latency_us"] == PLANTED_US
     assert study["controller"] == "fixed_window"
-    trials = read_frame(job.out_dir / "trials.parquet")
+    trials = read_frame(job.out_dir / "trials.parquet", TRIALS)
     assert len(trials) == 6 * 2
     assert set(trials["host_delay_scale"]) == {0.5, 1}
-    runs = read_frame(job.out_dir / "runs.parquet")
+    runs = read_frame(job.out_dir / "runs.parquet", RUNS)
     assert set(runs["controller"]) == {"fixed_window"}
     assert len(runs) == 12 * 3 * 2
 
@@ -68,8 +70,8 @@ def test_every_confirmed_setting_is_emulated_on_the_host_found(open_job: Open) -
     perform(open_job("calibration"))
     job = open_job("agreement")
     perform(job)
-    real = read_frame(job.out_dir.parent / "confirm/runs.parquet")
-    emulated = read_frame(job.out_dir / "runs.parquet")
+    real = read_frame(job.out_dir.parent / "confirm/runs.parquet", RUNS)
+    emulated = read_frame(job.out_dir / "runs.parquet", RUNS)
     assert list(emulated["trial"]) == [0, 1, 2, 3] * 4
     assert set(emulated["engine"]) == {"emulator"}
     assert emulated["seed"].nunique() == 4
@@ -97,7 +99,7 @@ def test_planted_spread_of_lateness_is_recovered(open_job: Open) -> None:
     job = open_job("calibration", differing)
     perform(job)
     perform(open_job("agreement", differing))
-    tried = read_frame(job.out_dir / "spread.parquet")
+    tried = read_frame(job.out_dir / "spread.parquet", SPREAD)
     assert list(tried["wake_spread"]) == [0, 0.25, 0.5, 1]
     assert list(tried.loc[tried["is_best"], "wake_spread"]) == [0.5]
     assert tried["emulated_deviation"].is_monotonic_increasing
@@ -119,7 +121,7 @@ def test_emulated_processes_wait_as_long_as_real_ones_did(open_job: Open) -> Non
     perform(open_job("confirm", measured))
     job = open_job("calibration", measured)
     perform(job)
-    delays = read_frame(job.out_dir / "delays.parquet")
+    delays = read_frame(job.out_dir / "delays.parquet", DELAYS)
     assert list(delays["one_in"]) == [1, 2, 4]
     assert list(delays["delay_us"]) == pytest.approx([4, 9.6, 90])
     assert list(delays["n_runs"]) == [9] * 3  # of the windows only

@@ -14,7 +14,7 @@ from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import Compared
 from kneepoint.analysis.schema import TABLES
 from kneepoint.analysis.statistics import spreads
-from kneepoint.common.tables import conform
+from kneepoint.common.tables import from_frame, to_frame
 from kneepoint.config.comparison import Comparison
 from kneepoint.engines.base import FLOW_METRICS, PROBE_METRICS
 from kneepoint.networks.config import Network
@@ -130,7 +130,8 @@ def test_engines_agree_within_the_tolerance_or_the_kernels_range() -> None:
     def beside_kernel(*kernel_s: float) -> pd.DataFrame:
         both = [figures(pages(2, 4)), figures(pages(*kernel_s, engine="kernel"))]
         found = spreads(pd.concat(both), comparisons.FIGURE).assign(comparison="pages")
-        told = conform(TABLES["traffic_figures"], found)
+        schema = TABLES["traffic_figures"]
+        told = to_frame(schema, from_frame(schema, found))
         return comparisons.beside_kernel({"traffic_figures": told}).set_index("source")
 
     told = beside_kernel(3.2, 3.4)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.runs.results import read_frame
+from kneepoint.common.tables import read_frame
+from kneepoint.questions.hardening.plan import ROUNDS
+from kneepoint.runs.results import RUNS
 from tests.conftest import ROOT
 from tests.experiments import wire
 from tests.programs import run_kneepoint
@@ -39,12 +41,12 @@ def test_a_round_tunes_on_the_worst_cases_before_it(
     wire.write(tmp_path / "config/studies/worst.yaml", WORST)
     wire.prepare_wire(tmp_path, tmp_path / "networks/wire")
     assert wire.command(tmp_path, "hardening/hard") == 0, capfd.readouterr().err
-    rounds = read_frame(results / "hardening/hard/rounds.parquet")
+    rounds = read_frame(results / "hardening/hard/rounds.parquet", ROUNDS)
     assert rounds[["repeat", "round"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert rounds["own"].between(0, 1.001).all() and (rounds["worst_case"] > 0).all()
     for network in map(json.loads, rounds["network"]):
         assert all(1 <= value <= 50 for value in network.values()) and len(network) == 1
-    runs = read_frame(results / "hardening/hard/runs.parquet")
+    runs = read_frame(results / "hardening/hard/runs.parquet", RUNS)
     each = TRIALS * (1 + 2) + 2 * TRIALS  # the second tuning has the first worst case, too
     assert len(runs) == WANTED["repeats"] * each  # type: ignore[operator]
     worst = runs.groupby("trial")["network"].nunique().max()

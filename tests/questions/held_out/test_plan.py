@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
+from kneepoint.common.tables import read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.questions.held_out.plan import (
+    NETWORKS,
     configured,
     find_settings,
     list_runs,
 )
+from kneepoint.runs.hold_out import SETTINGS
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import PlannedRun, read_frame
+from kneepoint.runs.results import RUNS, PlannedRun
 from kneepoint.runs.seeds import derive_seed
 from tests.experiments import fakes
 from tests.experiments.fakes import FakeEngine, FakeJob, ShuffledExecutor, measure, perform
@@ -149,21 +152,21 @@ def test_seeds_are_fresh_and_the_same_for_every_setting(open_job: Open) -> None:
     assert len(set(seeds[1])) == 9
     assert seeds[1] == seeds[3] == seeds[4]
     assert seeds[0] == seeds[2] == seeds[1][::3]
-    searched = set(read_frame(job.workflow.results / "tuned/runs.parquet")["seed"])
+    searched = set(read_frame(job.workflow.results / "tuned/runs.parquet", RUNS)["seed"])
     assert searched.isdisjoint(seeds[1])
 
 
 def test_hold_out_writes_runs_settings_and_bounds(open_job: Open) -> None:
     job = open_job()
     perform(job)
-    runs = read_frame(job.out_dir / "runs.parquet")
+    runs = read_frame(job.out_dir / "runs.parquet", RUNS)
     assert set(runs["study"]) == {"hold_out"}
     assert len(runs) == 2 * 3 + 3 * 9
-    settings = read_frame(job.out_dir / "settings.parquet")
+    settings = read_frame(job.out_dir / "settings.parquet", SETTINGS)
     assert list(settings["trial"]) == list(range(5))
     assert json.loads(settings["parameters"][3]) == {"keepalive_ms": 1000, "window": 15}
     assert settings["published_power"].isna().tolist() == [False, False, True, True, False]
-    networks = read_frame(job.out_dir / "networks.parquet")
+    networks = read_frame(job.out_dir / "networks.parquet", NETWORKS)
     assert networks["network"].tolist() == ["wire", "far", "farther"]
     assert networks["is_training"].tolist() == [True, False, False]
     assert networks["power"].tolist() == pytest.approx([12032] * 3)

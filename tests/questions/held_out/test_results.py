@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from kneepoint.analysis.results import Results
 from kneepoint.common.errors import KneepointError
-from kneepoint.questions.held_out.plan import NETWORKS_SCHEMA, SETTINGS_SCHEMA
+from kneepoint.common.tables import from_rows, write
+from kneepoint.questions.held_out.plan import NETWORKS
 from kneepoint.questions.held_out.tables import held_out
-from kneepoint.runs.results import write_table
+from kneepoint.runs.hold_out import SETTINGS
 
 
 def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
@@ -31,12 +31,8 @@ def test_settings_on_held_out_networks_are_read(workspace: Path) -> None:
     bound = {"power": 100.0, "capacity_mbps": 5.0, "signal_delay_p95_ms": 50.0}
     settings = [setting | {"trial": n, "origin": "tuned"} for n in (0, 1)]
     networks = [bound | {"network": n, "is_training": n != "slow"} for n in ("contest", "slow")]
-    for name, rows, schema in (
-        ("settings", settings, SETTINGS_SCHEMA),
-        ("networks", networks, NETWORKS_SCHEMA),
-    ):
-        table = pa.Table.from_pylist(rows, schema=schema)
-        write_table(results / "hold_out" / f"{name}.parquet", table)
+    for rows, schema in ((settings, SETTINGS), (networks, NETWORKS)):
+        write(results / "hold_out" / schema.file, from_rows(schema, rows))
     found = held_out(Results.of(config / "config.yaml"))
     assert found is not None
     assert found.settings["parameter_window"].tolist() == [12, 12]

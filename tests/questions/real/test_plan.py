@@ -7,23 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pytest
 
 from kneepoint.analysis.frames import with_parameters
 from kneepoint.common import tables
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.tables import Table
+from kneepoint.common.tables import read, read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.questions.real.plan import AGREEMENT, list_settings
 from kneepoint.runs.audit_table import AUDIT
+from kneepoint.runs.confirmed import SETTINGS
 from kneepoint.runs.executor import Executor
+from kneepoint.runs.hold_out import SETTINGS as HOLD_OUT_SETTINGS
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import (
-    read_frame,
-    read_table,
-    write_table,
-)
+from kneepoint.runs.results import RUNS
 from tests.experiments.fakes import FakeEngine, ShuffledExecutor, job_of, perform
 from tests.experiments.wire import NETWORK, prepare_wire, write
 from tests.questions.test_together import with_all
@@ -90,7 +87,7 @@ def open_job(tmp_path: Path) -> Open:
         for trial, (controller, origin, best, table, row, window) in enumerate(FOUND)
     ]
     results = tmp_path / "results"
-    write_table(results / "hold_out/settings.parquet", pa.Table.from_pylist(found))
+    tables.write(results / "hold_out/settings.parquet", tables.from_rows(HOLD_OUT_SETTINGS, found))
     contradict(results, [["windows", 3], ["windows", 1], ["windows", 2]])
 
     def configured(executor: Executor | None = None, **changes: Any) -> Job:
@@ -112,15 +109,15 @@ def contradict(results: Path, rows: list[list[object]]) -> None:
     said += [("reports", "reproduced", "windows", 0), ("measured", "contradicted", "windows", 0)]
     names = ("comparison", "verdict", "table", "row")
     audited = pd.DataFrame([dict(zip(names, row, strict=True)) for row in said])
-    tables.write(results / "audit.parquet", Table("audit", "", AUDIT), audited)
+    tables.write(results / "audit.parquet", tables.from_frame(AUDIT, audited))
 
 
 def miss(results: Path, trials: list[int]) -> None:
     """Writes what the agreement says: that it cannot explain these settings."""
     rows = [{"trial": trial, "why": "unexplained"} for trial in trials]
     rows += [{"trial": trial, "why": why} for trial, why in ((0, "busier"), (2, ""))]
-    schema = Table("agreement", "", AGREEMENT)
-    tables.write(results / "agreement.parquet", schema, pd.DataFrame(rows))
+    told = tables.from_frame(AGREEMENT, pd.DataFrame(rows))
+    tables.write(results / "agreement.parquet", told)
 
 
 @with_all("audit", "held_out")
@@ -158,7 +155,7 @@ def test_what_is_not_wanted_is_not_read(open_job: Open, tmp_path: Path) -> None:
     ("file", "content", "message"),
     [
         ("hold_out/settings.parquet", None, "(No such file or directory); rebuild it"),
-        ("audit.parquet", None, "No such file or directory; `snakemake "),
+        ("audit.parquet", None, "No such file or directory); rebuild it: snakemake "),
         ("audit.parquet", "{", "; rebuild it"),
         ("audit.parquet", ["windows", 9], "; rebuild it"),
         ("audit.parquet", ["windows", -1], "; rebuild it"),
@@ -221,12 +218,12 @@ def test_interrupted_confirmation_runs_only_the_rest(open_job: Open) -> None:
 def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     job = open_job(repeats=2)
     perform(job)
-    runs = read_frame(job.out_dir / "runs.parquet")
+    runs = read_frame(job.out_dir / "runs.parquet", RUNS)
     assert list(runs["trial"]) == [0, 1, 2, 3, 4] * 2
     assert list(runs["run"]) == [0] * 5 + [1] * 5
     assert set(runs["engine"]) == {"mahimahi"}
     assert runs["run_id"].nunique() == 10
-    settings = read_table(job.out_dir / "settings.parquet").to_pylist()
+    settings = read(job.out_dir / "settings.parquet", SETTINGS).to_pylist()
     assert settings[1] == {
         "trial": 1,
         "controller": "fixed_window",
@@ -240,11 +237,11 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
 def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     job = open_job(repeats=2, again=3)
     perform(job)
-    before = set(read_frame(job.out_dir / "runs.parquet")["run_id"])
+    before = set(read_frame(job.out_dir / "runs.parquet", RUNS)["run_id"])
     further = replace(job, out_dir=job.workflow.results / "again")
     miss(job.workflow.results, [1, 4])
     perform(further)
-    runs = read_frame(further.out_dir / "runs.parquet")
+    runs = read_frame(further.out_dir / "runs.parquet", RUNS)
     assert list(runs["trial"]) == [1, 4] * 3
     assert list(runs["run"]) == [2, 2, 3, 3, 4, 4]
     assert set(runs["engine"]) == {"mahimahi"}
@@ -258,7 +255,7 @@ def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     miss(job.workflow.results, [])
     perform(further)
     assert engine.ran == []
-    assert with_parameters(read_frame(further.out_dir / "runs.parquet")).empty
+    assert with_parameters(read_frame(further.out_dir / "runs.parquet", RUNS)).empty
     for trial in (5, -1):  # none of these settings
         miss(job.workflow.results, [trial])
         with pytest.raises(KneepointError, match=r"agreement.parquet: cannot be used .*; rebuild"):
