@@ -55,7 +55,7 @@ function line(points, x, y, kind) {
 // A name beside a ring, on the side that has room.
 function named(text, across, up) {
   const isLeft = across > WIDTH - 110;
-  return `<text class="named" x="${across + (isLeft ? -14 : 14)}" y="${up + 4}" text-anchor="${isLeft ? "end" : "start"}">${escape(text)}</text>`;
+  return `<text class="named" x="${across + (isLeft ? -14 : 14)}" y="${up - 9}" text-anchor="${isLeft ? "end" : "start"}">${escape(text)}</text>`;
 }
 
 const svg = (content, title) => `<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${escape(title)}">${content}</svg>`;
