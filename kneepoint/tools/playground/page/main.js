@@ -142,7 +142,8 @@ function drawPlane() {
 function drawNumbers() {
   const rows = present.map(({ side, name, figures, spread }) => {
     const cells = METRICS.map((metric) => element("td", { title: String(figures[metric]) }, shown(figures[metric]), element("small", {}, spread?.[metric] ?? "")));
-    return element("tr", {}, element("th", { scope: "row", class: side }, state.b ? `${side.toUpperCase()} ${name}` : name), ...cells);
+    const flows = state.beside ? `${name} and ${state.beside}` : name;
+    return element("tr", {}, element("th", { scope: "row", class: side }, state.b ? `${side.toUpperCase()} ${flows}` : flows), ...cells);
   });
   find("numbers").tBodies[0].replaceChildren(...rows);
   const shares = present.filter(({ figures }) => figures.flows.length > 1).map(({ name, figures }) => {
