@@ -28,9 +28,9 @@ _CONTROLLERS = TOOL / "controllers"
 _SENDER = tuple(
     f"{name}.cc"
     for name in (
-        *("class_sender/main", "common/text", "loader/handle", "measure/flow_log"),
-        *("realtime/stop_signal", "realtime/udp_sender", "realtime/udp_socket"),
-        "transport/contest_datagram",
+        *("class_sender/main", "common/output_file", "common/text", "loader/handle"),
+        *("measure/flow_log", "realtime/stop_signal", "realtime/udp_sender"),
+        *("realtime/udp_socket", "transport/contest_datagram"),
     )
 )
 _STANDARD = "-std=gnu++20"

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from kneepoint.analysis.frames import Record, records
 from kneepoint.common.files import read_json
+from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.common.tables import Tables
 from kneepoint.reports.document import RUN_DIGITS
@@ -78,7 +79,7 @@ def address(run: Record, network_of: Callable[[str], Any]) -> str:
     pairs = [("controller", run["controller"]), *_link(name, network)]
     pairs += [("delay_ms", up["delay_ms"]), ("queue", up["queue"])]
     pairs += [(key, network[key]) for key in ("host_model", "host_latency_us")]
-    pairs += [(f"set.{key}", value) for key, value in json.loads(run["parameters"]).items()]
+    pairs += [(f"set.{key}", value) for key, value in parse_json(run["parameters"]).items()]
     return "#" + "&".join(f"{key}={quote(str(value), safe=':,=')}" for key, value in pairs)
 
 

@@ -1,4 +1,4 @@
-"""The page's plotting library, fetched from the npm registry and verified by its digest.
+"""The page's plotting library, fetched by npm and verified by its digest.
 
 python -m kneepoint.tools.playground.library     puts it into build/
 
@@ -7,8 +7,9 @@ slider. Libraries of general charts take five to twenty times as much of the pag
 """
 
 import io
+import subprocess
 import tarfile
-import urllib.request
+import tempfile
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError, run_command_line
@@ -16,7 +17,6 @@ from kneepoint.common.files import read_bytes, sha256_of, write_whole
 from kneepoint.common.places import BUILT
 
 _VERSION = "1.6.32"
-_URL = f"https://registry.npmjs.org/uplot/-/uplot-{_VERSION}.tgz"
 _SHA256 = "4b8a8191e425658e3ea8c8c1314b0fc679c861ee3a1af2b20c7b16ba50b5133d"
 _LONGEST_S = 60
 FILE = f"uplot-{_VERSION}.tgz"
@@ -51,12 +51,18 @@ def main() -> None:
     """Fetches the library, unless build/ has it."""
     if (BUILT / FILE).is_file():
         return
-    try:
-        with urllib.request.urlopen(_URL, timeout=_LONGEST_S) as answer:
-            content = answer.read()
-    except OSError as error:
-        raise KneepointError(f"{_URL}: {error}; check the network") from None
-    write_whole(BUILT / FILE, _verified(content, _URL))
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["npm", "pack", f"uplot@{_VERSION}", f"--pack-destination={folder}"]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=_LONGEST_S)
+        except FileNotFoundError:
+            raise KneepointError("npm, which fetches uPlot, is missing; install Node.js") from None
+        except subprocess.TimeoutExpired:
+            raise KneepointError(f"{' '.join(command[:3])}: no answer; check the network") from None
+        except subprocess.CalledProcessError as error:
+            said = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise KneepointError(f"{' '.join(command[:3])}: {said}; check the network") from None
+        write_whole(BUILT / FILE, _verified((Path(folder) / FILE).read_bytes(), f"npm's {FILE}"))
 
 
 if __name__ == "__main__":
