@@ -76,7 +76,7 @@ def test_build_writes_everything(ready: Path) -> None:
 )
 def test_build_names_what_is_missing(ready: Path, missing: str) -> None:
     (ready / missing).unlink()
-    with pytest.raises(KneepointError, match=f"{Path(missing).stem}.*`snakemake"):
+    with pytest.raises(KneepointError, match=f"{Path(missing).stem}.*snakemake"):
         build.build(CONFIG)
 
 
