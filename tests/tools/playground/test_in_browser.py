@@ -107,7 +107,7 @@ def test_everything_is_reached_by_the_tabulator(opened: Page, url: str) -> None:
 def test_two_settings_and_a_second_flow_stand_side_by_side(opened: Page, url: str) -> None:
     show(opened, url + "#controller=timely&b=delay_threshold&b.set.alpha=2&beside=reno")
     rows = "[...document.querySelectorAll('#numbers tbody th')].map((each) => each.textContent)"
-    assert opened.evaluate(rows) == ["A timely", "B delay_threshold"]
+    assert opened.evaluate(rows) == ["A timely and reno", "B delay_threshold and reno"]
     shares = opened.evaluate("document.getElementById('beside').textContent")
     assert shares.count("Jain") == 2 and "reno" in shares
     dots = "[...document.querySelectorAll('#plane .now')].map((dot) => dot.classList[0])"
