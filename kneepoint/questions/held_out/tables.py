@@ -43,15 +43,7 @@ TABLES = (
         "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
         "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
         "behind: held_out over the greatest of them, minus 1, with its interval over networks",
-        whole("trial"),
-        text("controller", "origin"),
-        flag("best"),
-        text("study"),
-        text("table", optional=True),
-        whole("row", optional=True),
-        text("parameters"),
-        real("published_power", "study_power", unit="Mbit/s/s"),
-        whole("study_runs"),
+        SETTINGS.columns,
         real("parameter_*", "training", "held_out"),
         whole("training_rank", "held_out_rank", "gap", optional=True),
         text("label", optional=True),
