@@ -30,9 +30,9 @@ Notation::Notation(const std::string& what, const std::string& description, cons
     : where_(what + " " + description), kind_(description, 0, description.find(':')) {
   const auto found = kinds.find(kind_);
   if (found == kinds.end()) {
-    std::string known;
-    for (const auto& [name, kind] : kinds) known += (known.empty() ? "" : ", ") + name;
-    refuse("it is unknown; known: " + known);
+    std::vector<std::string> known;
+    for (const auto& [name, kind] : kinds) known.push_back(name);
+    refuse("it is unknown; known: " + joined(known));
   }
   std::map<std::string, std::string> given;
   if (kind_ != description) {

@@ -115,6 +115,12 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
 std::vector<std::string> split_words(std::string_view line) {
   std::vector<std::string> words;
   bool in_word = false;

@@ -19,6 +19,9 @@ std::string shown(std::string_view text);
 // marks. Null is "".
 std::string one_line(const char* text);
 
+// The texts with ", " between them.
+std::string joined(const std::vector<std::string>& texts);
+
 // Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of
 // [least, most].
 double to_real(std::string_view text, std::string_view what,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/progress.hh"
+#include "common/text.hh"
 #include "loader/isolated.hh"
 
 namespace kneepoint {
@@ -45,8 +46,7 @@ std::filesystem::path find(const std::string& wanted) {
     const std::filesystem::path path = folder / (wanted + suffix);
     if (std::filesystem::exists(path, error)) return path;
   }
-  std::string known;
-  for (const auto& name : Controllers::names()) known += (known.empty() ? "" : ", ") + name;
+  const std::string known = joined(Controllers::names());
   throw std::invalid_argument("unknown controller '" + wanted + "'; " +
                               (known.empty() ? "none is built: make build" : "known: " + known));
 }

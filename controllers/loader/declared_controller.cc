@@ -136,16 +136,16 @@ LoadedController DeclaredController::make(const Parameters::Values& given,
            offer.transport + offer.condition + " does not have");
   }
   std::vector<double> values;
-  std::string known;
+  std::vector<std::string> known;
   for (const Parameter& parameter : parameters_) {
     const auto found = given.find(parameter.name);
     values.push_back(found == given.end() ? parameter.fallback : found->second);
     check(parameter, values.back());
-    known += (known.empty() ? "" : ", ") + parameter.name;
+    known.push_back(parameter.name);
   }
   for (const auto& [name, value] : given) {
     if (std::ranges::find(parameters_, name, &Parameter::name) == parameters_.end()) {
-      refuse("controller " + name_ + " has no parameter " + name + "; it has: " + known);
+      refuse("controller " + name_ + " has no parameter " + name + "; it has: " + joined(known));
     }
   }
   void* const controller = calls_.create(values.data(), values.size());

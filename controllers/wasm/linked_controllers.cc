@@ -1,6 +1,7 @@
 // Controllers that are part of the program, in place of shared objects.
 #include <stdexcept>
 
+#include "common/text.hh"
 #include "loader/controllers.hh"
 
 #define CONTROLLER(name) extern "C" const kneepoint_interface* kneepoint_controller_##name();
@@ -27,9 +28,7 @@ LoadedController Controllers::make(const std::string& wanted, const Parameters::
                                    const std::string& sha256, const Offer& offer) {
   const auto found = linked().find(wanted);
   if (found == linked().end()) {
-    std::string known;
-    for (const std::string& name : names()) known += (known.empty() ? "" : ", ") + name;
-    throw std::invalid_argument("unknown controller '" + wanted + "'; known: " + known);
+    throw std::invalid_argument("unknown controller '" + wanted + "'; known: " + joined(names()));
   }
   if (not sha256.empty()) {
     throw std::invalid_argument("controller " + wanted + " is part of this program, and has no " +
