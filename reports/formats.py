@@ -179,16 +179,18 @@ FILTERS: Mapping[str, Any] = {
     **{
         each.__name__: each
         for each in (
-            *(
-                significant,
-                times_100,
-                signed_percent,
-                controller_with_power,
-                network_parameter,
-                parameters,
-            ),
-            *(listed_values, mid_sentence, in_steps, fixed, labels.words),
+            controller_with_power,
+            fixed,
+            in_steps,
             labels.percent,
+            labels.words,
+            listed_values,
+            mid_sentence,
+            network_parameter,
+            parameters,
+            signed_percent,
+            significant,
+            times_100,
         )
     },
     "words_capitalised": labels.sentence,
@@ -202,8 +204,21 @@ FILTERS: Mapping[str, Any] = {
 FUNCTIONS: Mapping[str, Any] = {
     each.__name__: each
     for each in (
-        *(between, signed_range, with_range, times_100_with_range, range_in_brackets),
-        *(mean_with_range, published_range, flow_metric, with_unit, column_of_metric),
-        *(column_of_source, opponent_of, reference, work, labels.plus_minus, labels.chance),
+        between,
+        column_of_metric,
+        column_of_source,
+        flow_metric,
+        labels.chance,
+        labels.plus_minus,
+        mean_with_range,
+        opponent_of,
+        published_range,
+        range_in_brackets,
+        reference,
+        signed_range,
+        times_100_with_range,
+        with_range,
+        with_unit,
+        work,
     )
 }

@@ -81,7 +81,13 @@ def published_metrics(rows: Iterable[Record]) -> list[str]:
 FILTERS: Mapping[str, Any] = {
     each.__name__: each
     for each in (
-        *(where, first_where, where_or_missing, where_known, grouped_by),
-        *(varied_parameters, parameter_cells, published_metrics),
+        first_where,
+        grouped_by,
+        parameter_cells,
+        published_metrics,
+        varied_parameters,
+        where,
+        where_known,
+        where_or_missing,
     )
 }

@@ -43,6 +43,7 @@ ANALYSIS = (b"kneepoint_analysis", b"1")
 _UNIT = b"unit"
 _BATCH = 4096
 """Rows held in memory as Python objects at a time."""
+_SEE = "; see the table's declaration"
 
 Tables: TypeAlias = Mapping[str, "pd.DataFrame"]
 """Tables by their names."""
@@ -190,9 +191,6 @@ def from_frame(schema: Table, frame: "pd.DataFrame") -> pa.Table:
         columns.append(declared.with_name(name).with_nullable(True))
     layout = pa.schema(columns, metadata=dict([schema.version]))
     return _checked(schema, pa.Table.from_arrays(arrays, schema=layout))
-
-
-_SEE = "; see the table's declaration"
 
 
 def _to_array(values: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
