@@ -141,6 +141,14 @@ class Synthetic(ConfigModel):
             )
         return self
 
+    @property
+    def options(self) -> list[str]:
+        """The options of `synthesize` that make the trace."""
+        given = self.model_dump().items()
+        return [
+            word for name, value in given for word in (f"--{name.replace('_', '-')}", str(value))
+        ]
+
 
 class RateChange(ConfigModel):
     """A change of the rate at a time."""

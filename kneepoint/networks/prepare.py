@@ -86,10 +86,7 @@ def _content(link: LinkTrace, duration_s: float | None, build: Path) -> bytes:
 
 
 def _synthesize(synthetic: Synthetic, program: Path) -> bytes:
-    arguments: list[str] = []
-    for name, value in synthetic.model_dump().items():
-        arguments += [f"--{name.replace('_', '-')}", str(value)]
-    made, status, complaint = run_built(program, *arguments)
+    made, status, complaint = run_built(program, *synthetic.options)
     if status != 0:
         raise KneepointError(f"{program}: {complaint}")
     return made

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,9 +35,10 @@ def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path 
     """
     shown = dict.fromkeys(_ROW.findall(page), "")
     network_of = cache(lambda name: _network(networks / name / "network.json"))
+    shipped = {link["name"] for link in shipped_links()}
     for row in records(tables["settings_run"]):
         if shown.get(run := row["run_id"][:RUN_DIGITS]) == "":
-            shown[run] = address(row, network_of)
+            shown[run] = address(row, network_of, shipped)
     if not any(shown.values()):
         return ""
     template, module = page_parts(None, build)
@@ -58,12 +59,13 @@ def _network(file: Path) -> Any:
     return read_json(file) if file.is_file() else None
 
 
-def address(run: Record, network_of: Callable[[str], Any]) -> str:
+def address(run: Record, network_of: Callable[[str], Any], shipped: Collection[str]) -> str:
     """Returns the address of a run's state but its seed; "" if the page has not all of its network.
 
     Args:
         run: a row of the table `settings_run`.
         network_of: the description of a network by its name, None if it is not prepared.
+        shipped: names of the links that the page has.
     """
     name, network = run["network"], network_of(run["network"])
     if run["engine"] != "emulator" or isinstance(run["traffic"], str) or not network:
@@ -76,15 +78,17 @@ def address(run: Record, network_of: Callable[[str], Any]) -> str:
         or network["duration_s"] is not None
     ):
         return ""
-    pairs = [("controller", run["controller"]), *_link(name, network)]
+    pairs = [("controller", run["controller"]), *_link(name, network, shipped)]
     pairs += [("delay_ms", up["delay_ms"]), ("queue", up["queue"])]
     pairs += [(key, network[key]) for key in ("host_model", "host_latency_us")]
     pairs += [(f"set.{key}", value) for key, value in parse_json(run["parameters"]).items()]
     return "#" + "&".join(f"{key}={quote(str(value), safe=':,=')}" for key, value in pairs)
 
 
-def _link(name: str, network: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    if name in [link["name"] for link in shipped_links()]:
+def _link(
+    name: str, network: Mapping[str, Any], shipped: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    if name in shipped:
         yield "link", name
         return
     yield "link", "file"

@@ -12,7 +12,7 @@ from typing import Any
 from kneepoint.common.config_file import names_in, read_config
 from kneepoint.common.files import read_bytes
 from kneepoint.common.places import BUILT, SHIPPED, TOOL
-from kneepoint.networks.config import Network, Synthetic
+from kneepoint.networks.config import Network
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import read_library
 from kneepoint.tools.playground.state import State
@@ -29,22 +29,22 @@ _MODULE_PLACE = "{{ module }}"
 _END = re.compile(r"</(?=script|style)", re.IGNORECASE)
 
 
-def words(synthetic: Synthetic) -> str:
-    """Returns the options of `synthesize` that make a synthetic link's trace."""
-    options = synthetic.model_dump().items()
-    return " ".join(f"--{name.replace('_', '-')} {value}" for name, value in options)
-
-
 def shipped_links() -> list[dict[str, Any]]:
     """Returns the shipped networks with synthetic links, as the page offers them."""
     found = []
-    for name in names_in(SHIPPED / "networks"):
+    for name in filter(_is_offered, names_in(SHIPPED / "networks")):
         network = read_config(SHIPPED / f"networks/{name}.yaml", Network)
         up, down = network.uplink.synthetic, network.downlink.synthetic
-        if up and down and name.startswith("synthetic"):
-            ends = {"uplink": words(up), "downlink": words(down), "duration_s": up.duration_s}
-            found.append({"name": name, "title": network.title, **ends})
+        if up and down:
+            ends = {"uplink": " ".join(up.options), "downlink": " ".join(down.options)}
+            found.append(
+                {"name": name, "title": network.title, **ends, "duration_s": up.duration_s}
+            )
     return found
+
+
+def _is_offered(network: str) -> bool:
+    return network.startswith("synthetic")
 
 
 def _as_data_url(source: str) -> str:

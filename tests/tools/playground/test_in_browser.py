@@ -1,10 +1,14 @@
 """The page in a real browser: what readers do with it, and what goes wrong."""
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from kneepoint.common.files import sha256_of
+from kneepoint.networks.traces import format_trace, trace_of_rates
 from tests.browser import chromium
 from tests.browser.devtools import Page, browser
 from tests.browser.test_report_page import VIOLATIONS
@@ -137,6 +141,26 @@ def test_a_trace_and_rates_of_the_reader_run(opened: Page, url: str, tmp_path: P
         assert not opened.evaluate(WRONG)
         capacity.append(opened.evaluate(POWER))
     assert capacity[0] != capacity[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rates_give_the_trace_that_the_networks_have(
+    opened: Page, url: str, tmp_path: Path, seed: int
+) -> None:
+    random = Random(seed)
+    steps = [(1000 * random.randint(1, 9), round(random.uniform(0.1, 40), 3)) for _ in range(5)]
+    steps.append((steps[-1][0], 3.0))  # the last rate lasts as long as the rate before
+    starts = [sum(lasts_ms for lasts_ms, _ in steps[:k]) / 1000 for k in range(len(steps))]
+    rows = [f"{start:g},{mbps!r}" for start, (_, mbps) in zip(starts, steps, strict=True)]
+    path = tmp_path / f"rates-{seed}.csv"
+    path.write_text("\n".join(rows) + "\n")
+    show(opened, url)
+    opened.choose_files("input[type=file]", path)
+    opened.wait_for(f"decodeURIComponent(location.hash).includes('{path.name}')")
+    times = trace_of_rates((Fraction(ms), Fraction(repr(mbps))) for ms, mbps in steps)
+    end_ms = sum(lasts_ms for lasts_ms, _ in steps)
+    wanted = format_trace(times if times[-1] == end_ms else [*times, end_ms])
+    assert sha256_of(wanted) in opened.evaluate("location.hash")
 
 
 @pytest.mark.parametrize(

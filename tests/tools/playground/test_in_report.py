@@ -33,16 +33,17 @@ RUN: Mapping[str, Any] = {
     "traffic": None,
     "seed": 7,
 }
+SHIPPED = {"synthetic-slow"}
 
 
 def test_address_has_setting_network_and_digests() -> None:
-    found = address(dict(RUN), {"lab": NETWORK}.get)
+    found = address(dict(RUN), {"lab": NETWORK}.get, SHIPPED)
     assert found.startswith("#controller=fixed_window&") and "set.window=11" in found
     assert f"uplink=lab-uplink:{'a' * 64}" in found and "queue=droptail:packets=9" in found
 
 
 def test_address_of_a_shipped_synthetic_link_needs_no_file() -> None:
-    found = address({**RUN, "network": "synthetic-slow"}, {"synthetic-slow": NETWORK}.get)
+    found = address({**RUN, "network": "synthetic-slow"}, {"synthetic-slow": NETWORK}.get, SHIPPED)
     assert "link=synthetic-slow" in found and "uplink" not in found
 
 
@@ -61,7 +62,7 @@ def test_address_of_a_shipped_synthetic_link_needs_no_file() -> None:
 def test_what_the_page_cannot_run_has_no_address(
     run: dict[str, Any], network: dict[str, Any]
 ) -> None:
-    assert address({**RUN, **run}, {"lab": {**NETWORK, **network}}.get) == ""
+    assert address({**RUN, **run}, {"lab": {**NETWORK, **network}}.get, SHIPPED) == ""
 
 
 def test_report_without_such_runs_stays_as_it_is(tmp_path: Path) -> None:

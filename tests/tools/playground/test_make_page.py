@@ -13,7 +13,7 @@ from kneepoint.common.programs import run_built
 from kneepoint.networks.config import Synthetic
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FILE, read_library
-from kneepoint.tools.playground.page import MODULE, make_page, shipped_links, words
+from kneepoint.tools.playground.page import MODULE, make_page, shipped_links
 
 TASK: dict[str, Any] = {
     "title": "T",
@@ -77,8 +77,8 @@ def test_words_of_a_link_make_the_trace_of_its_network() -> None:
     program = BUILT / "synthesize"
     if not program.is_file():
         pytest.skip("NOT TESTED: no program; run `make build`")
-    assert words(link).startswith("--seed 1 --duration-s 2.0 ")
-    made, status, complaint = run_built(program, *words(link).split())
+    assert link.options[:4] == ["--seed", "1", "--duration-s", "2.0"]
+    made, status, complaint = run_built(program, *link.options)
     assert (status, complaint) == (0, "") and made.endswith(b"\n2000\n")
 
 

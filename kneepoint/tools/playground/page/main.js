@@ -16,14 +16,23 @@ const REST_MS = 250; // without a change, until sweeps and seeds are run
 const FEW = 6; // parameters that are shown at once
 const METRICS = ["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"];
 const QUEUES = {
-  ...{ droptail: "packets=100", drophead: "packets=100", drr: "packets=100", policer: "rate_mbps=10,burst=30000" },
-  ...{ codel: "target=5,interval=100", fq_codel: "target=5,interval=100", "codel-mahimahi": "target=5,interval=100,packets=1000" },
-  ...{ pie: "qdelay_ref=15,max_burst=150", "pie-mahimahi": "qdelay_ref=15,max_burst=150,packets=1000", red: "min=5,max=50" },
+  droptail: "packets=100",
+  drophead: "packets=100",
+  drr: "packets=100",
+  policer: "rate_mbps=10,burst=30000",
+  codel: "target=5,interval=100",
+  fq_codel: "target=5,interval=100",
+  "codel-mahimahi": "target=5,interval=100,packets=1000",
+  pie: "qdelay_ref=15,max_burst=150",
+  "pie-mahimahi": "qdelay_ref=15,max_burst=150,packets=1000",
+  red: "min=5,max=50",
 };
 const DELAY = { name: "delay_ms", unit: "ms", meaning: "propagation delay, one way", low: 0, high: 200, least: 0, most: 60000, type: "integer", scale: "linear" };
 const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost independently", low: 0, high: 0.1, least: 0, most: 1, type: "real", scale: "linear" };
 const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, least: 0.01, most: 500, type: "real", scale: "log" };
 const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, least: 0, most: 1000000, type: "integer", scale: "linear" };
+
+const CONDITIONS = Object.keys(DEFAULTS).filter((key) => !["controller", "set", "b", "b_set", "sweep"].includes(key));
 
 const find = (id) => document.getElementById(id);
 const start = { ...DEFAULTS, ...data.exercise?.start };
@@ -113,11 +122,12 @@ async function update() {
   resting = setTimeout(rest, REST_MS);
 }
 
+// Points of before are of the present link, path and hosts.
 function remember(found) {
-  const now = JSON.stringify([...["link", "rate_mbps", "uplink", "delay_ms", "queue", "loss", "host_model", "beside"].map((key) => state[key])]);
+  const now = JSON.stringify(CONDITIONS.map((key) => state[key]));
   if (now !== conditions) before.a = before.b = [];
+  else for (const { side, figures } of present) before[side] = [...before[side], figures].slice(-TRAIL);
   conditions = now;
-  if (now === conditions) for (const { side, figures } of present) before[side] = [...before[side], figures].slice(-TRAIL);
   present = found;
 }
 
