@@ -1,6 +1,7 @@
 """Figures and tables of a report as HTML, with captions whose numbers `document` writes.
 
-A template calls them with a block, which holds the caption; a table's block also adds the rows:
+A template calls `table` or `figure` with a block, which holds the caption; the block of a table
+also adds the rows:
 
     {% call(row) table("fits", "Fits") %}
     Near: other trials with at most twice the misfit of the best.
@@ -26,7 +27,7 @@ from kneepoint.analysis.labels import DASH
 from kneepoint.reports.templating import content, element
 
 MOST_ROWS = 60
-"""Rows of a table that are shown unless all are asked for."""
+"""Number of a table's rows that the page shows until the reader asks for all rows."""
 
 SUPPLEMENT = "supplement"
 """Class of a figure or table that only the page has."""
@@ -43,7 +44,7 @@ class Column(NamedTuple):
 
 
 Cells = Mapping[Any, object]
-"""Values of a row by their columns, or these as text; None stands for a missing value."""
+"""Values of a row by columns, or by the text that names a column; None is a missing value."""
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Rows:
     def __call__(
         self, cells: Cells, *, strong: bool = False, muted: bool = False, name: str = ""
     ) -> str:
-        """Adds a row, with an id if links point to it."""
+        """Adds a row, with an id if links point to the row."""
         self.added.append(_Row({}, "strong" if strong else "muted" if muted else "", name))
         return self.more(cells)
 
@@ -93,11 +94,11 @@ def table(
     """Returns a table with a caption above, in a frame that scrolls sideways.
 
     Args:
-        name: of the table.
-        title: before the caption.
-        shares: of the page's width on paper (%), by titles of columns; others are as wide as they
-            need.
-        first: rows that the page shows until all are asked for.
+        name: name of the table.
+        title: title before the caption.
+        shares: shares of the page's width on paper (%), by titles of columns; other columns are
+            as wide as their content.
+        first: number of rows that the page shows until the reader asks for all rows.
         on_paper: False: only the page has the table.
         caller: the template's block.
     """
@@ -145,8 +146,8 @@ def figure(
     Args:
         drawn: names of the figures that were drawn.
         tall: names of figures that are taller than a page of paper, which only the page has.
-        name: of the figure.
-        title: before the caption.
+        name: name of the figure.
+        title: title before the caption.
         on_paper: False: only the page has the figure.
         caller: the template's block.
     """
@@ -188,7 +189,7 @@ def _has_value(texts: Sequence[str]) -> bool:
 
 
 def _is_text(texts: Sequence[str]) -> bool:
-    """Whether letters outnumber digits in most cells; such a column is aligned left."""
+    """Returns whether letters outnumber digits in most cells; such a column is aligned left."""
     known = [text for text in texts if text not in ("", DASH)]
     worded = [sum(map(str.isalpha, text)) > sum(map(str.isdigit, text)) for text in known]
     return 2 * sum(worded) > len(worded)

@@ -59,7 +59,7 @@ def build(config: Path) -> None:
 
 
 def _with_additions(page: str, results: Results, tables: Tables) -> str:
-    """Adds to a page what tools have for it, if the report asks for it."""
+    """Adds the contributions of tools to a page if the configuration of the report has them."""
     own = results.workflow.settings.report
     if not (own and own.playground):
         return page

@@ -57,7 +57,7 @@ def compose(
     """Composes the whole report.
 
     Args:
-        tables: of the analysis, with derived tables.
+        tables: tables of the analysis, with derived tables.
         provenance: see `provenance.gather`.
         figures: names of the drawn figures.
         config: folder of the configuration, which may have templates for comparisons.
@@ -83,7 +83,7 @@ def compose(
 
     linked: dict[str, Record] = {}
 
-    # Keyed by trial or replayed row: alone, with the network, and with network and traffic.
+    # Keys have a trial or a replayed row: alone, with the network, and with network and traffic.
     settings = {
         (*of, *place): row
         for row in reversed(every("settings_run"))
@@ -177,7 +177,7 @@ def _template_of(error: BaseException) -> str:
 
 
 def environment(config: Path | None = None) -> jinja2.Environment:
-    """Returns an environment that loads the report's templates and, by folder, those of others.
+    """Returns an environment that loads the report's and, by folder, other templates.
 
     Args:
         config: folder of the configuration.

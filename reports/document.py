@@ -49,8 +49,8 @@ class Heading:
 class Document:
     """A report: its title block, and its body as HTML with images named by their figures.
 
-    `made_of` names commits and seed; `search` is the prompt of a search field above all tables, ""
-    for none.
+    `made_of` names commits and seed; `search` is the prompt of a search field above all tables; ""
+    omits the field.
     """
 
     title: str
@@ -85,7 +85,7 @@ def document(
 
     Args:
         text: Markdown as described above.
-        title: of the report.
+        title: title of the report.
         cited: targets of links from names in the text, by name.
         about: the rest of the title block: subtitle, authors, made_of, search.
     """

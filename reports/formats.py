@@ -70,7 +70,7 @@ def mean_with_range(line: Record, prefix: str = "") -> str:
 
     Args:
         line: a row with the columns mean, least, greatest and n, and the metric of a flow.
-        prefix: of these columns' names.
+        prefix: prefix of these columns' names.
     """
     decimals = FIGURES[line["metric"]].decimals
     names = (f"{prefix}mean", f"{prefix}least", f"{prefix}greatest")
@@ -126,12 +126,12 @@ def network_parameter(name: str) -> str:
 
 
 def parameters(values: Mapping[str, float] | str) -> str:
-    """Returns parameters, also as JSON, as `window 12, alpha 0.1`."""
+    """Returns parameters, which may be JSON, as text: `window 12, alpha 0.1`."""
     return labels.parameters(parsed(values))
 
 
 def parsed(values: Mapping[str, float] | str) -> Mapping[str, float]:
-    """Returns parameters that may be JSON."""
+    """Returns parameters as a mapping; the argument may be JSON."""
     found: Mapping[str, float] = parse_json(values) if isinstance(values, str) else values
     return found
 
@@ -160,7 +160,8 @@ def reference(source: Record) -> Markup:
     """Returns a source that the report's configuration names, without a full stop.
 
     Args:
-        source: its names, and either authors, title, year, doi and url, or the text `source`.
+        source: the source's names, and either authors, title, year, doi and url, or the text
+            `source`.
     """
     names = joined(source["names"])
     if "title" not in source:

@@ -24,7 +24,7 @@ from kneepoint.reports.templating import plain_text, templates_in
 TEMPLATES = Path(__file__).parent / "templates"
 _IMAGE = re.compile(r'<img src="([^"]*)" alt="([^"]*)">')
 _CONTENTS = '<div class="contents"></div>'
-"""The place of the table of contents; without it, they come first."""
+"""The place of the table of contents; without this place, the contents come first."""
 _HEIGHT = re.compile(rb'<svg [^>]*?height="([\d.]+)pt"')
 _TALLEST_PT = 690
 """Height of a figure that fills a page together with its caption (see report.typ)."""
@@ -33,7 +33,7 @@ FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 
 
 def is_tall(figure: Path) -> bool:
-    """Whether an SVG file of matplotlib is taller than a page of paper."""
+    """Returns whether an SVG file of matplotlib is taller than a page of paper."""
     height = _HEIGHT.search(figure.read_bytes()[:2000])
     return height is not None and float(height[1]) > _TALLEST_PT
 

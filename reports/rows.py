@@ -1,4 +1,4 @@
-"""Rows of tables as templates select and group them."""
+"""Functions by which templates select and group rows of tables."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence

@@ -40,7 +40,7 @@ def element(tag: str, *contents: object, **attributes: object) -> Markup:
 
 
 def joined(items: Iterable[object]) -> Markup:
-    """A list in prose: "a", "a and b", "a, b and c"."""
+    """Returns a list in prose: "a", "a and b", "a, b and c"."""
     texts = [content(item) for item in items if item]
     return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
 

@@ -198,7 +198,7 @@ def log_runs(settings: EmulatorSettings, specs: Sequence[RunSpec], folder: Path)
 def identify(logs: Sequence[Path], known: Sequence[Known], seed: int) -> list[Likeness]:
     """Returns families by their distance from the sender of the logs, the nearest first.
 
-    Of families whose distances differ by less than whole packets resolve, the family with fewer
+    If distances of families differ by less than whole packets can resolve, the family with fewer
     parameters comes first.
 
     Args:

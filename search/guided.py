@@ -105,7 +105,7 @@ class Discrepancy:
     residual: float
 
     def of_throughput(self) -> "Discrepancy":
-        """The discrepancy of throughput: 0.5 % where power has 1.1 % (docs/real-runs.md)."""
+        """Returns the discrepancy of throughput: 0.5 % if power has 1.1 % (docs/real-runs.md)."""
         return Discrepancy(0.5 * self.common, 0.5 * self.residual)
 
 
@@ -162,7 +162,7 @@ class EmulatedGuide:
         return int(np.argmax(self.calibrated.mean))
 
     def null_hypothesis(self, ratio: float = 1.0) -> Hypothesis:
-        """The hypothesis that the guide is right: discrepancy PROMISED, noise times `ratio`."""
+        """Returns the hypothesis of a right guide: discrepancy PROMISED, noise times `ratio`."""
         return self._hypothesis(self.paths, 0.0, PROMISED, ratio)
 
     def doubt(self, measured: Measured) -> float:

@@ -119,7 +119,7 @@ def _throughput(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
 
 
 def _delay_ms(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
-    """The aggregate of signal delays, to minimise: the worst is the greatest."""
+    """Returns the aggregate of signal delays, to minimise: the worst is the greatest."""
     values = [-_counted(run, "signal_delay_p95_ms", WORST_DELAY_MS) for run in runs]
     by_network = _by_network(runs, values)
     if over == "mean_log":

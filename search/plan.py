@@ -131,7 +131,7 @@ class StudyPlan:
         return None if trials is None else trials * each
 
     def _places(self, trial: int) -> list[tuple[PublishedRow | None, PreparedNetwork]]:
-        """The row and the network of each of a trial's runs."""
+        """Returns the row and the network of each of a trial's runs."""
         row = self.rows[trial] if self.study.table else None
         own = row.network if row else None
         places = self._places_of_fit or [

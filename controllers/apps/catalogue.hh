@@ -1,11 +1,11 @@
-// What there is to choose from.
+// The catalogue of everything that a scenario can name.
 #pragma once
 
 #include <string>
 
 namespace kneepoint {
 
-// As JSON: controllers with their parameters, queues, host models, impairments.
+// Returns controllers with their parameters, queues, host models and impairments, as JSON.
 std::string catalogue();
 
 }  // namespace kneepoint

@@ -1,4 +1,4 @@
-// The options of a program, and those that several have.
+// The options of a program, and options that several programs have.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ Option real_at(Place& place, double least, double most) {
 }
 // A digest: 64 digits in lower-case hexadecimal.
 Option sha256_at(std::string& place);
-// One of --set, given once for each parameter: PARAMETER=NUMBER.
+// The option --set, given once for each parameter: PARAMETER=NUMBER.
 Option parameter_at(Parameters::Values& place);
 // A duration in seconds, of at least 1 ms and at most a day, kept in milliseconds.
 template <class Place>
@@ -59,7 +59,8 @@ Option duration_at(Place& place_ms) {
   }};
 }
 
-// Adds PARAMETER=NUMBER. Throws std::invalid_argument unless it is that, given once.
+// Adds PARAMETER=NUMBER. Throws std::invalid_argument if the text has another form, or if the
+// parameter was given before.
 void add_parameter(Parameters::Values& parameters, const std::string& text);
 
 }  // namespace kneepoint

@@ -35,7 +35,7 @@ class Runner {
   // logs that cannot be written.
   RunReport run(const RunArguments& arguments);
 
-  // The answer to a line of a batch, whatever is wrong with it.
+  // Returns the answer to a line of a batch, also if the line is wrong.
   std::string answer(const std::string& line);
 
  private:

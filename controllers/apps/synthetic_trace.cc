@@ -19,7 +19,7 @@ constexpr double packets_per_mbit = 1e6 / (datagram_bytes * 8);
 // A Poisson process may exceed its mean, but never by enough to overflow a trace.
 constexpr double max_on_average = 0.9 * Trace::max_opportunities;
 
-// The delivery rate in packets/s, tick by tick.
+// The delivery rate in packets/s of each tick.
 class Rate {
  public:
   Rate(const SyntheticTrace& model, Random random)

@@ -23,11 +23,11 @@ struct SyntheticTrace {
   double outage_escape_per_s = 1;
 };
 
-// From the options of `synthesize`. Throws std::invalid_argument for a missing one, a value out of
-// range, and for more than a trace may have.
+// Returns the model that the options of `synthesize` describe. Throws std::invalid_argument for a
+// missing option, a value out of range, and more packets than a trace may have.
 SyntheticTrace parse_synthetic_trace(const Words& words);
 
-// Gives each line of the trace to `write`.
+// Calls `write` with each line of the trace.
 void write_trace(const SyntheticTrace& model, const std::function<void(Milliseconds)>& write);
 
 }  // namespace kneepoint

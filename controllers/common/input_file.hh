@@ -1,4 +1,4 @@
-// Files of others, and where this program's own are.
+// Files that other programs wrote, and the folder of this program.
 #pragma once
 
 #include <cstdint>

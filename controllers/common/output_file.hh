@@ -1,4 +1,4 @@
-// A file of lines, written front to back.
+// A file of lines, written from its beginning to its end.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace kneepoint {
 
-// Text gathers in a block, which then goes where the platform keeps files.
+// Collects text in a block, and writes a full block to the place where the platform keeps the file.
 class OutputFile {
  public:
-  // Empties a file, or makes one. Throws std::runtime_error where it cannot.
+  // Empties or makes the file. Throws std::runtime_error if it cannot be opened.
   explicit OutputFile(const std::filesystem::path& path);
   ~OutputFile();
 
@@ -30,13 +30,13 @@ class OutputFile {
     return *this << std::string_view(digits.begin(), end);
   }
 
-  // Throws std::runtime_error where anything could not be written.
+  // Writes the rest. Throws std::runtime_error if any text could not be written.
   void finish();
 
  private:
   static constexpr size_t block_bytes = 8192;
 
-  // What the platform keeps.
+  // The place where the platform keeps the file.
   struct Place;
 
   void write_block();

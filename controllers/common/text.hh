@@ -19,7 +19,7 @@ std::string shown(std::string_view text);
 // marks. Null is "".
 std::string one_line(const char* text);
 
-// The texts with ", " between them.
+// Returns the texts with ", " between them.
 std::string joined(const std::vector<std::string>& texts);
 
 // Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of

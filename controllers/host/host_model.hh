@@ -74,7 +74,7 @@ class Lateness {
 // "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs
 // of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced; the values of
 // delays_us have a + between them.
-// Throws std::invalid_argument for an unknown model or parameter, or a value that is no time.
+// Throws std::invalid_argument for an unknown model or parameter, or a value that is not a time.
 HostModel make_host_model(const std::string& description);
 
 const Kinds& host_models();

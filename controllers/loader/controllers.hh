@@ -15,24 +15,24 @@ namespace kneepoint {
 
 class Controllers {
  public:
-  // Makes a controller, loading it first if need be. One that was loaded stays as it was.
+  // Makes a controller, loading it first if need be. A loaded controller stays as it was.
   //
   // Args:
   //   wanted: a name, or, with a slash or .so at its end, a path.
   //   sha256: the shared object's digest; empty: any.
-  //   offer: of the transport that it is to run on.
+  //   offer: what the transport offers to the controller.
   //
   // Throws std::invalid_argument for an unknown controller or parameter, a value out of range, a
-  // file that is no controller or crashes or hangs when loaded, one of another digest, and one that
-  // is unfit for the transport.
+  // file that is no controller or crashes or hangs when loaded, a file with another digest, and a
+  // controller that is unfit for the transport.
   LoadedController make(const std::string& wanted, const Parameters::Values& values,
                         const std::string& sha256 = "", const Offer& offer = offer_of_datagrams);
 
-  // Of the folder, broken ones included.
+  // Returns the names of the controllers in the folder, including broken controllers.
   static std::vector<std::string> names();
 
-  // Two members of an object: every controller of the folder and its parameters, and those that are
-  // broken with the reason.
+  // Writes two members of a JSON object: every controller of the folder with its parameters, and
+  // every broken controller with the reason.
   static void describe(JsonWriter& json);
 
  private:

@@ -1,4 +1,4 @@
-// A controller as it declares itself, behind algorithms/interface.h.
+// A controller with its declaration, through algorithms/interface.h.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace kneepoint {
 
-// One controller, with values for its parameters.
+// A running controller, with values for its parameters.
 class LoadedController {
  public:
   LoadedController(const kneepoint_interface& calls, void* controller, uint32_t needed)
@@ -28,15 +28,16 @@ class LoadedController {
 
 class DeclaredController {
  public:
-  // Throws std::invalid_argument for calls that are no controller's for this program, or declare
-  // invalid values or another name than `stem`. `sha256`: its file's; empty: it has none.
+  // Throws std::invalid_argument if the calls are not the calls of a controller for this program,
+  // or if they declare invalid values or another name than `stem`. `sha256` is the digest of the
+  // controller's file; empty: the controller has no file.
   DeclaredController(const kneepoint_interface* calls, const std::string& stem, std::string sha256);
 
-  // Throws std::invalid_argument for an unknown parameter, a value out of range, and for a
-  // transport that lacks what the controller needs.
+  // Throws std::invalid_argument for an unknown parameter, a value out of range, and a transport
+  // that lacks a capability that the controller needs.
   LoadedController make(const Parameters::Values& values, const Offer& offer) const;
 
-  // What `emulate --list` says of it: one JSON object.
+  // Returns the JSON object of this controller in the answer of `emulate --list`.
   std::string describe() const;
 
   const std::string& sha256() const { return sha256_; }

@@ -15,7 +15,7 @@ namespace {
 constexpr uintmax_t max_bytes = 256 << 20;
 
 const kneepoint_interface* open(const std::filesystem::path& path) {
-  // Without a slash dlopen would search for the name elsewhere.
+  // Without a slash, dlopen would search for the name in other folders.
   void* const library = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     throw std::invalid_argument("is not a shared object for this program: " + one_line(dlerror()));

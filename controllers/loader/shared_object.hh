@@ -14,7 +14,7 @@ struct SharedObject {
 };
 
 // Throws std::invalid_argument, beginning with the path, for a file that is not a controller, or
-// one that DeclaredController refuses.
+// for a controller that DeclaredController refuses.
 SharedObject load_shared_object(const std::filesystem::path& path);
 
 }  // namespace kneepoint

@@ -35,13 +35,13 @@ enum class Dialect { mahimahi, any_fork };
 // has what a fork adds, unless `dialect` allows it.
 LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect);
 
-// The same of a file of mahimahi.
+// Returns the figures of a log file of mahimahi.
 LogFigures read_log_figures(const std::filesystem::path& path);
 
-// As fields of a JSON object that has been begun.
+// Writes the figures as fields of a JSON object, which the caller has begun.
 JsonWriter& write_figures(JsonWriter& json, const LogFigures& figures);
 
-// As a JSON object, with what happened over time.
+// Writes the figures as a JSON object, with the series over time.
 void write_over_time(JsonWriter& json, const LogFigures& figures);
 
 }  // namespace kneepoint

@@ -31,7 +31,7 @@ struct EventWords {
   size_t count = 0;
 };
 
-// Copies at most so many of the next bytes to a place; returns how many there were.
+// Copies the next bytes, at most `most`, to `place`; returns the number of copied bytes.
 using ReadBytes = std::function<size_t(char* place, size_t most)>;
 
 inline ReadBytes bytes_of(std::istream& stream) {

@@ -1,13 +1,13 @@
-// The emulator of kneepoint.wasm in JavaScript, for a page's worker or Node.js: its functions are
-// those of module.cc.
+// The emulator of kneepoint.wasm in JavaScript, for a page's worker or Node.js. Its methods call
+// the functions of module.cc.
 
-// All that it asks of the system is to print as it aborts.
+// The module calls the system only to print a message when it aborts.
 const system = { fd_close: () => 0, fd_seek: () => 0, fd_write: () => 0 };
 
 export class Emulator {
   #module;
   #exports;
-  #kept = new Map(); // how each text was made, by its name: for the next instance
+  #kept = new Map(); // how each text was made, by name, to make the texts again in a new instance
 
   // `module`: a WebAssembly.Module.
   constructor(module) {
@@ -15,12 +15,12 @@ export class Emulator {
     this.#start();
   }
 
-  // JSON of controllers with their parameters, queues, host models and impairments.
+  // Returns the JSON of controllers with their parameters, queues, host models and impairments.
   catalogue() {
     return this.#call("catalogue", "");
   }
 
-  // The JSON that answers a line of `emulate --batch`: a link's `trace` is the name of a text.
+  // Returns the JSON that answers a line of `emulate --batch`; a link's `trace` is the name of a text.
   run(line) {
     return this.#call("run", line);
   }
@@ -30,17 +30,17 @@ export class Emulator {
     return this.#make("write", name, text);
   }
 
-  // A text that was given, or that a run or synthesize() has written.
+  // Returns a text that the caller, a run or synthesize() wrote.
   read(name) {
     return this.#call("read", name);
   }
 
-  // JSON of what a link's log of this name tells, as `measure --over-time` prints it.
+  // Returns the JSON that `measure --over-time` prints for the link's log of this name.
   overTime(name) {
     return this.#call("over_time", name);
   }
 
-  // Writes a trace under a name, from the options of `synthesize`.
+  // Writes the trace that options of `synthesize` describe, under a name.
   synthesize(name, options) {
     return this.#make("synthesize", name, options);
   }
@@ -69,7 +69,7 @@ export class Emulator {
       const length = this.#exports[name]();
       return new TextDecoder().decode(this.#bytes(this.#exports.answer(), length));
     } catch (error) {
-      // What stopped in the midst of a call is of no use any more.
+      // An instance that stopped in a call cannot be used again.
       this.#start();
       for (const [kept, [how, text]] of this.#kept) this.#call(how, `${kept}\n${text}`);
       const reason = `the emulator stopped: ${error.message ?? "memory is short"}`;

@@ -14,7 +14,7 @@ namespace {
 
 struct File {
   std::string text{};
-  uint64_t version = 0;  // of all that were written, so that a change is noticed
+  uint64_t version = 0;  // number of the write, by which a change is detected
 };
 
 std::map<std::filesystem::path, File>& files() {

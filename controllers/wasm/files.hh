@@ -1,4 +1,5 @@
-// Texts in memory, in place of files: `read_file` finds what was written.
+// Texts in memory, in place of files: `read_file` returns a text that `write_file` or OutputFile
+// wrote.
 #pragma once
 
 #include <filesystem>

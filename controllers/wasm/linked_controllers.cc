@@ -12,7 +12,7 @@ namespace kneepoint {
 
 namespace {
 
-// By their names.
+// Returns the linked controllers by name.
 const std::map<std::string, DeclaredController>& linked() {
   static const std::map<std::string, DeclaredController> controllers{
 #define CONTROLLER(name) {#name, {kneepoint_controller_##name(), #name, ""}},

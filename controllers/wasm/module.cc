@@ -1,14 +1,15 @@
 // kneepoint.wasm: the emulator behind a small C interface, one call after the other.
 //
-// A caller asks for room, writes its argument there, calls a function, which returns how many bytes
-// its answer has, and reads them at answer(). All texts are UTF-8. What a function takes and gives:
-//   catalogue               nothing; JSON as of `emulate --list`
-//   run                     a line as of `emulate --batch`; JSON as it answers
-//   write NAME, TEXT        a text under a name, in place of a file; nothing
-//   read NAME               the text, such as a log that a run has written
-//   over_time NAME          the log of a link; JSON as of `measure --over-time`
-//   synthesize NAME, WORDS  options of `synthesize`, whose trace gets the name; nothing
-// A name and what follows it are separated by an end of line. Whatever goes wrong is answered as an
+// A caller asks for room, writes an argument there, calls a function, which returns the number of
+// bytes of its answer, and reads the answer at answer(). All texts are UTF-8. The functions, with
+// their arguments, are:
+//   catalogue               returns the JSON of `emulate --list`
+//   run LINE                returns the JSON that answers a line of `emulate --batch`
+//   write NAME, TEXT        keeps a text under a name, in place of a file
+//   read NAME               returns a text, such as a log that a run has written
+//   over_time NAME          returns the JSON of `measure --over-time` for the log of a link
+//   synthesize NAME, WORDS  writes the trace that options of `synthesize` describe under the name
+// A newline separates a name from the text or words after it. After an error, the answer is an
 // object with `status` and `reason`.
 #include <exception>
 #include <new>
@@ -45,7 +46,7 @@ Runner& runner() {
   return runner;
 }
 
-// Takes the name that begins the argument, and leaves the rest.
+// Removes the name at the beginning of the argument, and returns the name.
 std::string take_name() {
   const size_t end = std::min(argument().find('\n'), argument().size());
   const std::string name = argument().substr(0, end);

@@ -1,4 +1,4 @@
-// What exceptions need of an unwinder: WebAssembly unwinds by itself.
+// The functions of an unwinder that exceptions need; WebAssembly itself unwinds the stack.
 #include "unwind.h"
 #include "config.h"
 
@@ -6,7 +6,7 @@ extern "C" {
 #include "Unwind-wasm.c"
 }
 
-// What throw and catch name.
+// The tag that throw and catch instructions name.
 __asm__(
     ".globl __cpp_exception\n"
     ".tagtype __cpp_exception i32\n"

@@ -141,7 +141,7 @@ def tables_page() -> str:
 
 
 def _columns(of: Table) -> str:
-    """A table's meaning and its columns."""
+    """Returns a table's meaning and its columns."""
     rows = [
         (f"`{each.name}`", str(each.type), unit_in(each), "yes" if each.nullable else "")
         for each in of.columns
@@ -176,7 +176,7 @@ def _helps(
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(_cell, cells))} |" for cells in lines)
 

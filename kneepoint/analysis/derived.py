@@ -16,7 +16,7 @@ def derived() -> Mapping[str, Callable[[Tables], pd.DataFrame]]:
 
 
 def _derived_by_question() -> Mapping[str, Mapping[str, Callable[[Tables], pd.DataFrame]]]:
-    """Returns the variable DERIVED of each question's module `tables` that has it."""
+    """Returns each question's derived tables, from the variable DERIVED of its module `tables`."""
     return {name: getattr(module, "DERIVED", {}) for name, module in modules("tables").items()}
 
 

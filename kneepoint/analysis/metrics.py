@@ -55,8 +55,8 @@ def per_metric(*prefixes: str, unit: str | None = None) -> "list[pa.Field]":
     """Returns columns of each metric: published_throughput_mbps and so on for `published_`.
 
     Args:
-        prefixes: prefixes of their names; without any, the names are the metrics'.
-        unit: their unit; by default, the metric's.
+        prefixes: prefixes of the columns' names; without prefixes, the names of the metrics.
+        unit: unit of the columns; by default, the unit of the metric.
     """
     from kneepoint.common.tables import real
 

@@ -325,7 +325,7 @@ class Results:
         return path
 
     def _is_wanted(self, engine: Engine, file: str) -> bool:
-        """Whether to read an experiment: always if it is emulated, otherwise if its file exists."""
+        """Returns whether to read an experiment: if it is emulated, or if its file exists."""
         return engine == EMULATOR or self.real_file(file) is not None
 
     def _studies(self, engine: Engine) -> list[StudyRuns]:
@@ -385,7 +385,7 @@ def _searched(column: str, searched: Range, logarithmic: bool, controller: Contr
 
 
 def shown(engine: Engine) -> Engine:
-    """Returns the engine under which runs are reported: `kernel` for all of the kernel's TCP."""
+    """Returns the engine that reports name: `kernel` for every engine with the kernel's TCP."""
     return KERNEL if LIMITS[engine].has_kernels_tcp else engine
 
 
@@ -396,7 +396,7 @@ def published_frame(tables: Iterable[PublishedTable]) -> pd.DataFrame:
     """Returns all rows of the tables.
 
     Returns:
-        Columns table, report (the name by which it is cited), kind (published or measured),
+        Columns table, report (the name by which the report is cited), kind (published or measured),
         mark (number of the report in the order of the tables), row, controller, network,
         replayable, parameter_*, the metrics, and step_<metric>, one unit in a metric's last printed
         digit.

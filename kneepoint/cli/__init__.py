@@ -276,7 +276,7 @@ def print_result(content: object, text: str, as_json: bool, *, ok: bool = True) 
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Runs a command line (None: of this process); run_command_line reports its errors."""
+    """Runs a command line (None: this process's); run_command_line reports its errors."""
     run_command_line(partial(_run, words))
 
 

@@ -52,7 +52,7 @@ def modules_of(module: str) -> frozenset[str]:
 
 @cache
 def _imports_of(module: str) -> frozenset[str]:
-    """The modules and packages that importing this module runs, or that a function imports."""
+    """Returns the modules and packages that this module runs at import or in a function."""
     path = _path_of(module)
     assert path is not None
     package, _, _ = module.rpartition(".")
@@ -66,7 +66,7 @@ def _imports_of(module: str) -> frozenset[str]:
 
 @cache
 def _facts_of(path: Path) -> tuple[Sequence[str], str]:
-    """The names that a file imports, and the digest of its code."""
+    """Returns the names that a file imports, and the digest of its code."""
     tree = ast.parse(path.read_bytes())
     parts: list[str] = []
     _take_apart(tree, parts)

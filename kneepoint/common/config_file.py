@@ -193,7 +193,7 @@ def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
 
 
 def _has_tab(text: str, mark: Any) -> bool:
-    """Whether the mistake is at a tab, or in a line that a tab indents."""
+    """Returns whether the mistake is at a tab, or in a line that a tab indents."""
     line = "".join(text.splitlines()[mark.line : mark.line + 1])
     indent = line[: len(line) - len(line.lstrip())]
     return "\t" in indent + line[mark.column : mark.column + 1]

@@ -65,7 +65,7 @@ def _delimiter_of(text: str) -> str:
 
 
 def _is_spaced(text: str) -> bool:
-    """Whether spaces separate equal numbers of words in the first two lines."""
+    """Returns whether spaces separate equal numbers of words in the first two lines."""
     first, second, *_ = [*text.lstrip().split("\n", 2), ""]
     return not set(_DELIMITERS) & set(first) and 1 < len(first.split()) == len(second.split())
 

@@ -329,7 +329,7 @@ def wait_for_lock(path: Path, work: str) -> TextIO:
 
 
 def is_held(path: Path) -> bool:
-    """Whether a living process holds the lock on the file `path` (see hold_lock)."""
+    """Returns whether a living process holds the lock on the file `path` (see hold_lock)."""
     try:
         hold_lock(path).close()
     except KneepointError:

@@ -51,7 +51,7 @@ def _end(temporary: Path, number: int, _: object) -> None:
 
 
 def _running() -> set[psutil.Process]:
-    """The descendants of this process whose parents are in its session."""
+    """Returns the descendants of this process whose parents are in its session."""
     found = set()
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):

@@ -56,7 +56,7 @@ def seal(name: str, files: Paths, *modules: str) -> None:
 
 
 def is_sealed(name: str) -> bool:
-    """Whether all outputs of a job are unchanged and of the present code; True without a record."""
+    """Returns whether a job's outputs are unchanged and of this code; True without a record."""
     try:
         record = read_json(record_of(name))
         if record["code_sha256"] != digest_of_step(*record["modules"]):

@@ -12,7 +12,7 @@ from kneepoint.common.errors import KneepointError, unusable
 
 
 def is_logarithm(objective: str) -> bool:
-    """Whether an objective's value is a mean of logarithms."""
+    """Returns whether an objective's value is a mean of logarithms."""
     return objective in ("mean_log power", "mean_log throughput")
 
 

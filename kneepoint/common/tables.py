@@ -11,12 +11,13 @@
         flag("on_front", optional=True),
     )
 
-declares a table. Columns have the given unit or else the unit of their name's suffix (see
-kneepoint.common.units). Only values of optional columns may be missing, but real numbers may be
-NaN. A name that ends in `*`, such as `parameter_*`, stands for any number of columns with that
-prefix.
+declares a table. A column has the unit in its declaration or, without such a unit, the unit of its
+name's suffix (see kneepoint.common.units). Only values of optional columns may be missing, but real
+numbers may be NaN. A name that ends in `*`, such as `parameter_*`, stands for any number of columns
+with the same prefix.
 
-A file of another version, or with other columns, types or units, is refused.
+`read` refuses a file of another version, or with other columns, types or units; only an open table
+(see Table) may have further columns.
 """
 
 import io
@@ -54,10 +55,10 @@ class Table:
     """The schema of a table.
 
     Args:
-        name: name of its files without suffix, with their folder if that is always the same.
+        name: name of the table's files without suffix, with their folder if the folder is fixed.
         meaning: the meaning of a row.
         columns: name, type and unit of each column, and whether values may be missing.
-        version: key and value of the metadata of its files.
+        version: the version of the schema, as key and value in the metadata of the files.
         exported: selects the rows that the report offers as CSV; None: all rows.
         is_open: whether files may have other columns, too.
     """
@@ -71,12 +72,12 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """The names of its columns, without those that end in `*`."""
+        """The names of the table's columns, without names that end in `*`."""
         return [each.name for each in self.columns if not each.name.endswith("*")]
 
     @property
     def file(self) -> str:
-        """The name of its files."""
+        """The name of the table's files."""
         return f"{PurePath(self.name).name}.parquet"
 
     def column(self, name: str) -> pa.Field | None:
@@ -105,8 +106,8 @@ def column(
 
     Args:
         kind: the type.
-        names: their names.
-        unit: their unit; None: the unit of each name's suffix.
+        names: names of the columns.
+        unit: unit of the columns; None: the unit of each name's suffix.
         optional: whether values may be missing.
     """
     units = [unit_of(name).replace("µ", "u") if unit is None else unit for name in names]
@@ -142,20 +143,20 @@ def flag(*names: str, optional: bool = False) -> list[pa.Field]:
 
 
 def struct(*columns: Iterable[pa.Field]) -> pa.DataType:
-    """Returns the type of a value that has these parts."""
+    """Returns the type of a value that has these columns as its parts."""
     return pa.struct([each.remove_metadata() for each in itertools.chain.from_iterable(columns)])
 
 
 def unit_in(declared: pa.Field) -> str:
-    """Returns the unit of a column, or ""."""
+    """Returns the unit of a column; "" without a unit."""
     unit: bytes = (declared.metadata or {}).get(_UNIT, b"")
     return unit.decode()
 
 
 def from_rows(schema: Table, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Returns a table of rows; converts them in batches to bound the memory.
+    """Returns a table of rows; converts the rows in batches to bound the memory.
 
-    Its file does not contain the units.
+    A file of this table does not contain the units.
 
     Raises:
         KneepointError: a value is missing.
@@ -169,9 +170,9 @@ def from_rows(schema: Table, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
 
 
 def from_frame(schema: Table, frame: "pd.DataFrame") -> pa.Table:
-    """Returns a table of a frame, which may lack optional columns and those of real numbers.
+    """Returns a table of a frame, which may lack optional columns and columns of real numbers.
 
-    Its file does not contain which columns are optional.
+    A file of this table does not record which columns are optional.
 
     Raises:
         KneepointError: the frame deviates from the schema.
@@ -209,7 +210,7 @@ def _checked(schema: Table, made: pa.Table) -> pa.Table:
 
 
 def _problem(schema: Table, found: pa.Table) -> str:
-    """The first deviation of a table from its schema; "" without any."""
+    """Returns the first deviation of a table from its schema; "" without any."""
     for name in schema.names:
         if name not in found.column_names:
             return f"column {name} is missing"

@@ -83,7 +83,7 @@ class Workflow:
             raise KneepointError(f"KNEEPOINT_RAY_ADDRESS: {error}") from None
 
     def of_engine(self, engine: Engine) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The names of the studies and of the repeats that run on an engine."""
+        """Returns the names of the studies and of the repeats that run on an engine."""
         return (
             tuple(name for name, study in self.studies.items() if study.engine == engine),
             tuple(name for name, repeat in self.repeats.items() if repeat.engine == engine),

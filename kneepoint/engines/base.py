@@ -392,7 +392,7 @@ class EngineSettings(ABC):
         return replace(network, host_model=host, host_latency_us=0) if host else network
 
     def spoils(self, record: "RunRecord") -> bool:
-        """Whether the host was too busy for the run, which must then be repeated."""
+        """Returns whether the host was too busy for the run, which must then be repeated."""
         delay_us = record.scheduling_delay_p99_us
         return record.status == "ok" and delay_us is not None and delay_us > self.busy_us
 

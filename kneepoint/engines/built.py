@@ -68,7 +68,7 @@ def source_of_controller(name: str, own: Path) -> Path:
 
 
 def is_own(name: str, own: Path) -> bool:
-    """Whether a controller is the project's own, in the folder `own`."""
+    """Returns whether a controller is the project's own, in the folder `own`."""
     return source_of_controller(name, own).parent != SOURCES
 
 
@@ -111,7 +111,7 @@ def _noted(name: str, own: Path) -> dict[Path, str]:
 
 
 def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
-    """Whether a controller, or all these programs, exist and are built from present sources."""
+    """Returns whether a controller, or all these programs, are built from present sources."""
     needed = programs or [EMULATE if name == CORE else shared_object(name, own)]
     return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
 

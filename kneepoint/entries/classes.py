@@ -101,7 +101,7 @@ def _make(compiler: Compiler, words: Sequence[str], place: Path) -> None:
 
 @cache
 def _digest_of_sender() -> str:
-    """The digest of our sender's sources and of all headers that they may include."""
+    """Returns the digest of our sender's sources and of all headers that they may include."""
     paths = [*(_CONTROLLERS / name for name in _SENDER), *sorted(_CONTROLLERS.rglob("*.hh"))]
     return sha256_of("".join(sha256_of(path.read_bytes()) for path in paths).encode())
 

@@ -426,7 +426,7 @@ def digest_of_tree(folder: Path) -> str:
 
 
 def _source_of(repository: Repository, folder: Path) -> Path:
-    """The path of a repository's folder, not resolved."""
+    """Returns the path of a repository's folder, not resolved."""
     address = repository.git.removeprefix("file://")
     if "://" in address or re.match(r"[\w.-]+@", address):
         raise KneepointError(f"{repository.git} is on another machine; clone it and name the clone")

@@ -26,12 +26,12 @@ _MOST_LETTERS = 100
 
 
 def is_of_entry_name(sign: str) -> bool:
-    """Whether a name may have a character; many scripts write vowels as combining marks."""
+    """Returns whether a name may have a character; many scripts write vowels as combining marks."""
     return sign in _SIGNS or sign.isalnum() or unicodedata.category(sign)[0] == "M"
 
 
 def is_entry_name(text: str) -> bool:
-    """Whether a text is a valid name of an entry or an author."""
+    """Returns whether a text is a valid name of an entry or an author."""
     return (
         0 < len(text) <= _MOST_LETTERS
         and (text[0].isalnum() or text[0] == "_")

@@ -266,7 +266,7 @@ def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -
 
 
 def is_of_machine(error: Exception) -> bool:
-    """Whether the machine is at fault, as with a full disk, and not the entry."""
+    """Returns whether the machine is at fault, as with a full disk, and not the entry."""
     return isinstance(error, MachineError) or (
         isinstance(error, OSError) and untrusted.is_fault(error)
     )

@@ -68,7 +68,7 @@ def plain(name: str) -> str:
 
 
 def has_invisible(name: str) -> bool:
-    """Whether a name has invisible characters."""
+    """Returns whether a name has invisible characters."""
     return _INVISIBLE.search(name) is not None
 
 

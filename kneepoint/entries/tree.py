@@ -114,7 +114,7 @@ def recognize(folder: Path) -> Tree:
 
 
 def _data_of(tree: Tree, naming: re.Pattern[str]) -> tuple[Path, ...]:
-    """The files, neither sources nor headers, that the sources name."""
+    """Returns the files, neither sources nor headers, that the sources name."""
     quoted = {
         name.rpartition("/")[2]
         for path in (*tree.sources, *tree.library)
@@ -158,7 +158,7 @@ def _find_sender(folder: Path) -> Tree:
 
 
 def _levels(folder: Path, depth: int) -> Iterator[Path]:
-    """The folder and its descendants by depth: archives often have a top folder."""
+    """Yields the folder and its descendants by depth: archives often have a top folder."""
     level = [folder]
     for _ in range(depth):
         yield from level
@@ -214,7 +214,7 @@ def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
 
 
 def _of_cmake(root: Path) -> Tree | None:
-    """The tree of the sending program in CMakeLists.txt; None without one."""
+    """Returns the tree of the sending program in CMakeLists.txt; None without one."""
     if not (root / cmake.FILE).is_file():
         return None
     read = cmake.read_cmake(root)
@@ -234,7 +234,7 @@ def _of_cmake(root: Path) -> Tree | None:
 
 
 def _of_makefile(root: Path, top: Path) -> Tree | None:
-    """The tree of the sending program in a makefile; None without one."""
+    """Returns the tree of the sending program in a makefile; None without one."""
     found: set[tuple[bool, int, tuple[Path, ...]]] = set()
     flags: list[str] = []
     for path in (root / name for name in _MAKEFILES):
@@ -262,7 +262,7 @@ def _top_of_automake(root: Path, top: Path) -> Path:
 
 
 def _flat(root: Path, top: Path) -> Tree | None:
-    """The tree of a folder whose sources have a main function; None without one."""
+    """Returns the tree of a folder whose sources have a main function; None without one."""
     sources = [path for path in _sources_in(root) if not _receives(path)]
     mains = [path for path in sources if _has_main(path)]
     if not mains:
@@ -304,7 +304,7 @@ def _program(
 
 
 def _included_from_above(sources: Iterable[Path]) -> Iterator[Path]:
-    """The headers that sources include from folders above their own."""
+    """Yields the headers that sources include from folders above their own."""
     for source in sources:
         for name in _UPWARD.findall(_text(source)):
             yield source.resolve().parent / name
@@ -315,7 +315,7 @@ def _each_once(*folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _flags(root: Path, *makefiles: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The include directories within a tree, and the macros, in the flags of makefiles."""
+    """Returns the include directories within a tree, and the macros, in the flags of makefiles."""
     found = [
         (path.parent, read_makefile(path, root).flags()) for path in makefiles if path.is_file()
     ]
@@ -340,7 +340,7 @@ def _flags_in(
 
 
 def _named_sources(root: Path, makefile: Path, variable: str) -> list[Path] | None:
-    """The files in a variable of Makefile.am; None without the file or the variable."""
+    """Returns the files in a variable of Makefile.am; None without the file or the variable."""
     if not makefile.is_file():
         return None
     place = makefile.parent
@@ -371,7 +371,7 @@ def _hint(root: Path, path: Path) -> str:
 
 
 def _within(root: Path, word: str) -> Path | None:
-    """The path that a file of the tree names; None if it is outside the tree."""
+    """Returns the path that a file of the tree names; None if it is outside the tree."""
     path = Path(os.path.normpath(root.resolve() / word))
     return path if path.is_relative_to(root.resolve()) else None
 
@@ -385,7 +385,7 @@ def _is_source(path: Path) -> bool:
 
 
 def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
-    """The sources in a folder that words name, directly or by their object files.
+    """Yields the sources in a folder that words name, directly or by their object files.
 
     An object in another folder than its source counts if only one source has its name.
     """
@@ -432,7 +432,7 @@ def _has_main(path: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    """The text of a file, cut off if it is long; "" without the file."""
+    """Returns the text of a file, cut off if it is long; "" without the file."""
     try:
         with path.open("rb") as file:
             return file.read(_MOST_TEXT).decode(errors="replace")
@@ -448,7 +448,7 @@ def _is_foreign(receiver: Path) -> bool:
 
 
 def _code_digest(source: Path) -> str:
-    """The digest of a source without its comments and spaces."""
+    """Returns the digest of a source without its comments and spaces."""
     code = _COMMENT.sub("", _text(source))
     return hashlib.sha256("".join(code.split()).encode()).hexdigest()
 

@@ -61,7 +61,7 @@ _LINKS_LEFT_OUT = frozenset(
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file's name has the suffix of a known archive format."""
+    """Returns whether a file's name has the suffix of a known archive format."""
     return path.name.lower().endswith(ARCHIVES)
 
 
@@ -114,7 +114,7 @@ def copy_repository(root: int, into: Path) -> None:
 
 
 def is_bare(root: int) -> bool:
-    """Whether a folder is a git repository without a working tree."""
+    """Returns whether a folder is a git repository without a working tree."""
 
     def has(name: str, is_kind: Callable[[int], bool]) -> bool:
         try:
@@ -286,7 +286,7 @@ class _Taken:
         into.mkdir(parents=True, exist_ok=True)
 
     def leaves_out(self, path: str) -> bool:
-        """Whether to skip a file or folder that no entry needs."""
+        """Returns whether to skip a file or folder that no entry needs."""
         if self.is_repository:
             return path in _LEFT_OUT_OF_REPOSITORY
         name = path.rstrip("/").rpartition("/")[2]

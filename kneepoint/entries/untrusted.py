@@ -29,7 +29,7 @@ OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT)
 
 
 def is_fault(error: OSError) -> bool:
-    """Whether the machine is at fault for an error, not the files."""
+    """Returns whether the machine is at fault for an error, not the files."""
     return error.errno in _FAULTS
 
 
@@ -93,17 +93,17 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
 
 
 def is_link(descriptor: int) -> bool:
-    """Whether a descriptor is of a symbolic link."""
+    """Returns whether a descriptor is of a symbolic link."""
     return stat.S_ISLNK(os.fstat(descriptor).st_mode)
 
 
 def is_folder(descriptor: int) -> bool:
-    """Whether a descriptor is of a folder."""
+    """Returns whether a descriptor is of a folder."""
     return stat.S_ISDIR(os.fstat(descriptor).st_mode)
 
 
 def is_file(descriptor: int) -> bool:
-    """Whether a descriptor is of a plain file."""
+    """Returns whether a descriptor is of a plain file."""
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 

@@ -158,7 +158,7 @@ def read_notation(which: str, text: str) -> Notation:
 
 
 def marks_packets(queue: str) -> bool:
-    """Whether a valid queue marks packets."""
+    """Returns whether a valid queue marks packets."""
     notation = Notation.parse(queue)
     kind = declared("queues")[notation.kind]
     ecn = kind.parameters.get("ecn")

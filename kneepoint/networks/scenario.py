@@ -99,7 +99,9 @@ class PreparedNetwork:
         return replace(self, host_model=str(host))
 
     def with_value(self, parameter: str, value: float) -> Self:
-        """Returns the network with one of NETWORK_PARAMETERS, or a parameter of its queue, set.
+        """Returns the network with a new value of one parameter.
+
+        The parameter is one of NETWORK_PARAMETERS or a parameter of the network's queue.
 
         DELAYS apply to each direction, all other parameters to the uplink; parameters of a queue
         have names such as `queue.packets`.

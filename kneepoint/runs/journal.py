@@ -85,7 +85,7 @@ class RunJournal:
                 offset += len(line)
 
     def keep(self, run_ids: Iterable[str]) -> None:
-        """Removes all runs except these."""
+        """Removes all runs except the runs with these identifiers."""
         wanted = set(map(_key, run_ids))
         self._places = {key: place for key, place in self._places.items() if key in wanted}
         self._file.close()

@@ -278,7 +278,7 @@ def _check_tables(questions: Mapping[str, Question]) -> None:
 
 @cache
 def stages() -> Mapping[str, Stage]:
-    """All stages by their names, each after the stages whose tables it reads.
+    """Returns all stages by their names, each after the stages whose tables it reads.
 
     The stage of a question's module `tables` has the question's name.
 
@@ -319,12 +319,12 @@ def reserved() -> list[str]:
 
 
 def makes(table: str) -> bool:
-    """Whether a stage of any question makes a table."""
+    """Returns whether a stage of any question makes a table."""
     return any(table in stage.tables for stage in stages().values())
 
 
 def counts() -> list[CountedRuns]:
-    """All runs that the inventory counts, in their order; functions by their full names."""
+    """Returns all runs that the inventory counts, in their order; functions by their full names."""
     found = [
         replace(counted, function=f"{PACKAGE}.{name}.{counted.function}")
         for name, question in questions().items()

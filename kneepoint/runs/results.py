@@ -105,7 +105,7 @@ class FinishedTrial:
         searched: its searched values by column.
         value: the objective's value.
         reason: why a run failed; "" if all succeeded.
-        means: the mean of each of TRIAL_METRICS over measured runs; empty without any.
+        means: the mean of each of TRIAL_METRICS over measured runs; empty without such runs.
         n_runs: number of runs.
         objectives: values of both objectives of a front.
         violation: the excess over the study's bound; None without a bound.

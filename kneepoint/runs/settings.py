@@ -13,7 +13,7 @@ from kneepoint.runs.question import questions
 
 @cache
 def model() -> type[Settings]:
-    """The model of the whole file."""
+    """Returns the model of the whole file."""
     parts: list[Any] = [each.settings for each in questions().values() if each.settings]
     return create_model(
         Settings.__name__, __base__=(*reversed(parts), Settings), __doc__=Settings.__doc__

@@ -16,7 +16,7 @@ RESAMPLES = 10_000
 def bootstrap_interval(
     strata: Sequence[Floats], seed: int, level: float = 0.95, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
-    """The stratified bootstrap interval of the mean of the strata's means.
+    """Returns the stratified bootstrap interval of the mean of the strata's means.
 
     From n values, n - 1 are drawn, so that the variance is not underestimated by the factor
     (n - 1) / n (Rao and Wu, JASA 1988). Percentiles are expanded by the ratio of t to normal
@@ -47,7 +47,7 @@ def bootstrap_interval(
 def percentile_interval(
     statistic: Callable[[Floats], Floats], runs: Floats, seed: int, resamples: int = 2_000
 ) -> tuple[Floats, Floats, Floats]:
-    """A statistic of runs with its 95 % percentile bootstrap interval.
+    """Returns a statistic of runs with its 95 % percentile bootstrap interval.
 
     Source: Agarwal et al., Deep Reinforcement Learning at the Edge of the Statistical Precipice,
     NeurIPS 2021.

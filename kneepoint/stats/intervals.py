@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 
 def t_quantile(degrees: ArrayLike, level: float = 0.95) -> Any:
-    """The quantile of Student's t that bounds a two-sided interval of this level."""
+    """Returns the quantile of Student's t that bounds a two-sided interval of this level."""
     return stdtrit(degrees, (1 + level) / 2)
 
 
@@ -44,7 +44,7 @@ SPREAD = tuple(spread([1.0]))
 
 
 def t_interval(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """The mean, called `name`, and its 95 % t interval; None for a single value."""
+    """Returns the mean, called `name`, and its 95 % t interval; None for a single value."""
     mean, n = statistics.fmean(values), len(values)
     if n == 1:
         return {name: mean, "low": None, "high": None}
@@ -78,7 +78,7 @@ class Chance:
     degrees: int = 0
 
     def margin(self, n: float, other_n: float) -> float:
-        """The relative difference of means of n and other_n runs that chance explains (95 %)."""
+        """Returns the relative difference of means of n and other_n runs due to chance (95 %)."""
         if self.degrees == 0:
             return math.nan
         return float(t_quantile(self.degrees)) * self.cv * math.sqrt(1 / n + 1 / other_n)

@@ -6,15 +6,15 @@ from kneepoint.stats import Floats
 
 
 def mean_of(scores: Floats, is_ratio: bool) -> float:
-    """The mean over networks of the mean over runs; the geometric mean if scores are ratios."""
+    """Returns the mean over networks of means over runs; geometric means if scores are ratios."""
     return unscaled(scaled(scores, is_ratio).mean(), is_ratio)
 
 
 def scaled(scores: Floats, is_ratio: bool) -> Floats:
-    """The scores, or their natural logarithms if they are ratios."""
+    """Returns the scores, or their natural logarithms if they are ratios."""
     return np.log(scores) if is_ratio else scores
 
 
 def unscaled(value: float, is_ratio: bool) -> float:
-    """The inverse of `scaled`."""
+    """Returns the inverse of `scaled`."""
     return float(np.exp(value)) if is_ratio else float(value)

@@ -36,7 +36,7 @@ def median_ranks(n: int, level: float = 0.95) -> tuple[int, int] | None:
 
 
 def median_interval(values: ArrayLike) -> tuple[float, float, float]:
-    """The median of values and its 95 % interval of order statistics (see `median_ranks`).
+    """Returns the median of values and its 95 % interval of order statistics (see `median_ranks`).
 
     The median of a single value and the interval of fewer than six values are NaN.
     """

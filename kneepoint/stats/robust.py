@@ -28,7 +28,7 @@ _UNBIASED = {4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
 
 
 def qn(values: ArrayLike) -> float:
-    """The scale estimator Qn of at least four values, consistent for the normal's deviation.
+    """Returns the estimator Qn of at least four values, consistent for the normal's deviation.
 
     It is the first quartile of the pairwise distances (Rousseeuw and Croux, JASA 88, 1993).
     """

@@ -102,7 +102,7 @@ def require_installation(facts: Facts) -> None:
 
 
 def iptables_is_strict(facts: Facts) -> bool:
-    """Whether iptables rejects set-uid callers; a wrapper in its place does not."""
+    """Returns whether iptables rejects set-uid callers; a wrapper in its place does not."""
     return (
         facts.iptables is not None
         and facts.iptables.name.startswith("xtables-")

@@ -128,7 +128,7 @@ class MahimahiEngine(RealTimeEngine[MahimahiSettings]):
 
 
 def _senders(spec: RunSpec, build: Path) -> dict[str, Path]:
-    """The programs that send and receive datagrams, by their names in the run's folder."""
+    """Returns the programs that send and receive datagrams, by their names in the run's folder."""
     if spec.entry is None:
         return {name: build / name for name in ("sender", "receiver")}
     runner = PYTHON_RUNNER if spec.entry.object.suffix == ".py" else ()

@@ -66,7 +66,7 @@ def delete_rules_of_the_dead() -> None:
 
 
 def _rules() -> list[list[str]]:
-    """The arguments of each rule of the nat table; empty without root or iptables."""
+    """Returns the arguments of each rule of the nat table; empty without root or iptables."""
     if os.geteuid() != 0:
         return []
     try:
@@ -97,7 +97,7 @@ def _mark_of_shell(words: list[str]) -> int | None:
 
 
 def _is_shell(process_id: int) -> bool:
-    """Whether a process is a mahimahi shell."""
+    """Returns whether a process is a mahimahi shell."""
     try:
         return Path(f"/proc/{process_id}/comm").read_text().startswith("mm-")
     except OSError:

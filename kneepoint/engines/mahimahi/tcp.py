@@ -129,7 +129,7 @@ def find(name: str) -> Path:
 
 
 def is_of_mahimahi(address: str) -> bool:
-    """Whether mahimahi assigns an address."""
+    """Returns whether mahimahi assigns an address."""
     try:
         return IPv4Address(address) in IPv4Network(INSIDES)
     except ValueError:
@@ -146,7 +146,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def listen(ports: Sequence[int]) -> bool:
-    """Whether every port has a listening socket."""
+    """Returns whether every port has a listening socket."""
     words = [str(find("ss")), "--tcp", "--listening", "--numeric", "--no-header"]
     lines = run_program(words, Path("/"), limit_s=10).stdout.splitlines()
     open_ports = {line.split()[3].rpartition(":")[2] for line in lines}

@@ -58,7 +58,7 @@ def audited(workflow: Workflow) -> list[str]:
 
 
 def adds_runs(workflow: Workflow) -> bool:
-    """Whether runs are added to published rows whose verdict is unclear."""
+    """Returns whether runs are added to published rows whose verdict is unclear."""
     studies = [workflow.studies[name] for name in audited(workflow)]
     return bool(
         workflow.settings.part(Settings).audit.runs

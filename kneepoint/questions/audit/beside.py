@@ -213,9 +213,9 @@ def agreements_with_spread(rows: pd.DataFrame) -> "pd.Series[str]":
 
 
 def agreements(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Classifies each row: reproduced, close or off; empty where no number can be compared.
+    """Returns the class of each row: reproduced, close or off; empty without comparable numbers.
 
-    The distance is between our mean and the nearest number that would be printed like the row's.
+    The distance is between our mean and the nearest number whose printed form equals the row's.
     """
     rows, judged = _with_ranges(rows), _judged(rows)
     texts = pd.Series("", index=rows.index, dtype=object)

@@ -277,7 +277,7 @@ def _farther(rows: pd.DataFrame, metric: str, first: Any, second: Any) -> list[t
 def replays(rows: pd.DataFrame) -> Iterator[Finding]:
     """Finds rows farther from our runs than chance and the rest of their table explain.
 
-    A row that is nearer to our runs than the median of the others is never found. The distance
+    A row that is nearer to our runs than the median of the other rows is never found. The distance
     counts from zero or from the median of the other rows, whichever is nearer. A distance below
     `far` that is not close counts only if it is improbable: see `OtherRows`.
     """
@@ -321,9 +321,9 @@ Values = Mapping[str, "pd.Series[float]"]
 class Line:
     """A metric over rows that differ in one parameter, or over throughput.
 
-    `points` has for each row the printed place and value, and our runs' (our_place, our_value).
-    Values are logarithms, and so are places if all are above zero. our_place and our_value are NaN
-    in all rows if any is NaN.
+    `points` has for each row the printed place and value, and our runs' place and value (our_place,
+    our_value). Values are logarithms; places are logarithms, too, if all places are above zero.
+    our_place and our_value are NaN in all rows if any is NaN.
     """
 
     metric: str
@@ -461,10 +461,10 @@ def logarithms(rows: pd.DataFrame, whose: str) -> "dict[str, pd.Series[float]]":
 
 
 def variations(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
-    """Returns the relative standard deviation of our runs: the row's or its table's, if greater.
+    """Returns the relative standard deviation of our runs of each row, or of its table if greater.
 
-    The table's is the root mean square over its rows, because few runs estimate a deviation badly.
-    0 if unknown.
+    The table's deviation is the root mean square over its rows, because few runs estimate a
+    deviation badly. The result is 0 if both are unknown.
     """
     own = rows[f"deviation_{metric}"] / rows[f"ours_{metric}"]
     pooled = (own**2).groupby(rows["table"]).transform("mean") ** 0.5

@@ -53,7 +53,7 @@ def stated_range(piece: Record, printed_in: Callable[..., str]) -> str:
 
     Args:
         piece: a row of audit_evidence.
-        printed_in: returns a published number as printed, from table, row, metric and value.
+        printed_in: returns a published number as printed, by table, row, metric and value.
     """
     low, high = piece["low"], piece["high"]
     text = METRICS[piece["metric"] or POWER].text
@@ -90,8 +90,9 @@ def _p_value(p: float) -> str:
 def worst(rows: Sequence[Record]) -> Record | None:
     """Returns the contradicted row with the greatest ratio between its wrong number and ours.
 
-    Its `metric` is the wrong number; if the checks name no metric, the number farthest from ours.
-    None without a contradicted row.
+    Its `metric` is the metric of the wrong number: the metric that the checks name or, if they name
+    none, the metric whose number is farthest from ours.
+    The result is None without a contradicted row.
     """
     found = [
         (_apart(row, metric), {**row, "metric": metric})

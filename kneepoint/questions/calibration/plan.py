@@ -161,7 +161,7 @@ def _fit_spread(
     measured: float,
     network: PreparedNetwork,
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[PreparedNetwork, list[dict[str, Any]]]]:
-    """Returns the network on the host with a spread nearest to the real runs', and all candidates.
+    """Returns the network on the host whose spread is nearest to real runs, and all candidates.
 
     Signal delay does not enter the fit: it is in whole milliseconds and hardly varies between runs.
     """

@@ -44,12 +44,12 @@ def calibration(results: Results) -> StudyRuns | None:
 
 
 def delays(results: Results) -> pd.DataFrame | None:
-    """The measured scheduling delays of the calibration (see `calibration`)."""
+    """Returns the measured scheduling delays of the calibration (see `calibration`)."""
     return results.table(CALIBRATED, DELAYS)
 
 
 def spread(results: Results) -> pd.DataFrame | None:
-    """The fit of the variation between runs (see `calibration`)."""
+    """Returns the fit of the variation between runs (see `calibration`)."""
     return results.table(CALIBRATED, SPREAD)
 
 
@@ -65,7 +65,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def trials(fit: StudyRuns) -> pd.DataFrame:
-    """The trials of the fit, the best first."""
+    """Returns the trials of the fit, the best first."""
     names = [PARAMETER + each.name for each in fit.searched]
     ordered = fit.trials.sort_values("value", kind="stable")
     best = fit.runs[fit.runs["trial"] == ordered["trial"].iloc[0]]

@@ -444,7 +444,7 @@ def epochs(tables: Tables) -> pd.DataFrame:
     """Returns the growth of a lone flow's window in each epoch, from one loss to the next.
 
     For CUBIC the plateau is W_max of RFC 9438: the window at the previous loss, or a share of this
-    window if it was smaller than the W_max before (fast convergence, section 4.7). The window is
+    window if it was smaller than the previous W_max (fast convergence, section 4.7). The window is
     convex above the plateau and concave below it.
 
     Returns:

@@ -118,9 +118,9 @@ def behind(values: Floats, trials: Sequence[int]) -> pd.DataFrame:
     """Compares each setting with the best: the greatest geometric mean of power over networks.
 
     Returns:
-        Columns trial, behind (its power over the best setting's, minus 1), behind_low, behind_high
-        and behind_p: over networks, with p corrected by Holm for the number of others. NaN where a
-        setting fails on a network.
+        Columns trial, behind (its power over the best power, minus 1), behind_low, behind_high
+        and behind_p: over networks, with p corrected by Holm for the number of other settings.
+        NaN where a setting fails on a network.
     """
     logs = [_log_means(each) for each in values]
     scores = [float(np.mean([each.mean() for each in of])) for of in logs]

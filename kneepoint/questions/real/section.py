@@ -32,7 +32,7 @@ EXPLANATIONS = {
 
 
 def compared(rows: Sequence[Record]) -> list[Record]:
-    """Returns the audited rows with errors of throughput and delay, without fitted rows."""
+    """Returns the comparable rows with errors of throughput and delay, without fitted rows."""
     return [
         row
         for row in rows
@@ -42,5 +42,5 @@ def compared(rows: Sequence[Record]) -> list[Record]:
 
 
 def greatest_error(rows: Sequence[Record], metric: str) -> float:
-    """Returns the greatest relative difference of our runs from the rows, without its sign."""
+    """Returns the greatest absolute relative difference between our runs and the rows."""
     return max(abs(float(row[f"relative_{metric}"])) for row in rows)

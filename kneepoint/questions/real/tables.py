@@ -150,7 +150,7 @@ def _named(found: Confirmation) -> pd.DataFrame:
 def beside_real(
     settings: pd.DataFrame, real: pd.DataFrame | None, emulated: pd.DataFrame | None
 ) -> pd.DataFrame:
-    """The emulator against real mahimahi.
+    """Compares the emulator with real mahimahi.
 
     Args:
         settings: columns trial, controller, parameters.

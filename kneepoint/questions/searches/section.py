@@ -39,7 +39,7 @@ def method(search: Record) -> str:
 
 
 def goal(search: Record, opponent: str) -> str:
-    """Returns the goal of a search that is not an expression.
+    """Returns in words the goal of a search whose objective is not an expression.
 
     Args:
         search: a row of searches.
@@ -56,7 +56,7 @@ def goal(search: Record, opponent: str) -> str:
 
 
 def _bounds_kept(bounds: Mapping[str, float]) -> str:
-    """Formats the bounds that a search for the smallest value keeps."""
+    """Returns as text the bounds that a search for the smallest value keeps."""
     named = {name: FIGURES[name].title.lower() for name in bounds if name in FIGURES}
     return labels.joined([f"{named.get(name, name)} {bound:g}" for name, bound in bounds.items()])
 

@@ -167,7 +167,7 @@ class Row:
     link: str | None = None
 
     def mean(self, quantity: str) -> Number | None:
-        """The printed number of a quantity, or its mean over runs."""
+        """Returns the printed number of a quantity, or its mean over runs."""
         return self.numbers.get((quantity, ""), self.numbers.get((quantity, "mean")))
 
     @property
@@ -186,12 +186,12 @@ class Row:
         return bool(delays) and not of_runs and not is_known and all(n.is_whole for n in delays)
 
     def of_one_run(self) -> "Row":
-        """The row, marked as a single run."""
+        """Returns the row, marked as a single run."""
         one = Number(Heading("runs", "runs"), "1", 1.0, 0.0)
         return Row(self.line, {**self.numbers, ("runs", ""): one}, self.link)
 
     def exact(self) -> "Row":
-        """The row with the delays of a single run as exact whole milliseconds."""
+        """Returns the row with the delays of a single run as exact whole milliseconds."""
         if self.runs != 1:
             return self
         numbers = {
@@ -455,7 +455,7 @@ _DELAYS = ("delay", "rtt", "signal delay", "queueing delay")
 
 
 def _is_product(numbers: Sequence[Number], unit: float, slack: float) -> bool:
-    """Whether the third number can be the product of the first two, each rounded or truncated."""
+    """Returns whether the third number can be the product of the first two, all rounded or cut."""
     ways = product((False, True), repeat=3)
     return any(_is_rounded(numbers, unit, slack, each) for each in ways)
 
@@ -527,7 +527,7 @@ def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
 
 
 def _has_deviation(total: int, n: int, sd: Number) -> bool:
-    """Whether n whole numbers with this sum can have the deviation.
+    """Returns whether n whole numbers with this sum can have the deviation.
 
     The sum of their squares has the parity of their sum.
     """
@@ -541,7 +541,7 @@ def _has_deviation(total: int, n: int, sd: Number) -> bool:
 
 
 def _is_whole_delay(quantity: str) -> bool:
-    """Whether mahimahi reports the quantity in whole milliseconds."""
+    """Returns whether mahimahi reports the quantity in whole milliseconds."""
     return _base(quantity) in _WHOLE_DELAYS and quantity != "queueing delay"
 
 

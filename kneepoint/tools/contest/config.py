@@ -135,7 +135,7 @@ class Contest(ConfigModel):
         return self.disguise and bool(self.final)
 
     def is_late(self, arrived_s: float) -> bool:
-        """Whether a submission arrived after the deadline."""
+        """Returns whether a submission arrived after the deadline."""
         deadline = self.deadline
         return deadline is not None and arrived_s > datetime.fromisoformat(deadline).timestamp()
 

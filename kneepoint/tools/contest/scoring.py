@@ -94,7 +94,7 @@ def _drawn_by(key: bytes, entry: Sender, choices: int) -> int:
 
 
 def is_repeated(entry: Sender, engine: EngineSettings) -> bool:
-    """Whether one run of the entry is made twice; our controllers are deterministic."""
+    """Returns whether one run of the entry is made twice; our controllers are deterministic."""
     return not entry.is_baseline and not engine.is_real_time
 
 

@@ -199,7 +199,7 @@ class _Linear:
         return np.asarray(self.at + self.slopes @ (point - self.centre))
 
     def information(self, known: Floats | float = 1.0) -> Floats:
-        """The information matrix of the known figures and of the parameters' ranges."""
+        """Returns the information matrix of the known figures and of the parameters' ranges."""
         weighted = self.slopes.T * (known / self.variance)
         return np.asarray(weighted @ self.slopes + np.eye(len(self.centre)))
 

@@ -71,7 +71,7 @@ def _rtt_ms(measurement: Measurement) -> float:
 
 
 def _is_same(one: Passed, other: Passed) -> bool:
-    """Whether two flows of the same name are the same flow."""
+    """Returns whether two flows of the same name are the same flow."""
     if one.has_first and other.has_first and one.sequence and other.sequence:
         return one.sequence[0] == other.sequence[0]
     if one.first_s > other.last_s or other.first_s > one.last_s:

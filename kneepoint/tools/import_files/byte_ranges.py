@@ -23,7 +23,7 @@ class _Range:
     origin: int = field(compare=False)  # where the packet begins
 
     def whole(self) -> tuple[int, int]:
-        """The range of the whole packet."""
+        """Returns the range of the whole packet."""
         return self.origin, self.origin + self.packet.ends - self.packet.begins
 
     def bytes_up_to(self, place: int) -> int:
@@ -58,7 +58,7 @@ class ByteRanges:
             del self._ranges[0]
 
     def take(self, packet: Packet, begins: int) -> list[Match]:
-        """Takes the waiting bytes of a range; if retransmitted, of the same or the last packet."""
+        """Takes the waiting bytes of a range, first from the same packet, then from the latest."""
         ends = begins + packet.ends - packet.begins
         low = bisect_left(self._ranges, begins - self._longest, key=lambda each: each.begins)
         high = bisect_left(self._ranges, ends, low, key=lambda each: each.begins)

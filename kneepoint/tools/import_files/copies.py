@@ -109,6 +109,6 @@ class Copies:
         return found
 
     def _is_spread(self, flow: bytes) -> bool:
-        """Whether the flow's packets on several interfaces are mostly not copies."""
+        """Returns whether the flow's packets on several interfaces are mostly not copies."""
         most = self._bytes[flow].most_common(2) if flow in self._bytes else []
         return len(most) == 2 and 8 * most[1][1] > most[0][1]

@@ -183,7 +183,7 @@ def complete(known: Format, path: Path) -> Iterator[None]:
 
 
 def agree(one: float, other: float, factor: float) -> bool:
-    """Whether two figures of a quantity differ by less than a factor, and so have the same unit."""
+    """Returns whether two figures differ by less than a factor, and so have the same unit."""
     return one == other or min(one, other) * factor > max(one, other)
 
 

@@ -102,7 +102,7 @@ class _Flow:
 
 
 def _is_after(one: int, other: int) -> bool:
-    """Whether one sequence number follows another (RFC 9293, section 3.4)."""
+    """Returns whether one sequence number follows another (RFC 9293, section 3.4)."""
     return 0 < (one - other) % 2**32 < 2**31
 
 
@@ -176,7 +176,7 @@ class _Read:
         return flow
 
     def own(self) -> dict[bytes, _Flow]:
-        """The flows of the direction with more bytes."""
+        """Returns the flows of the direction with more bytes."""
         amount = [0, 0]
         for flow in self.flows.values():
             amount[flow.is_forward] += flow.bytes_

@@ -1,4 +1,4 @@
-"""The emulator in the browser, on one page: to teach, and to try what a report says."""
+"""The emulator on a page in the browser, for teaching and for running a report's settings."""
 
 COMMANDS = {
     "playground": ("command", "write a page that runs the emulator in the browser"),

@@ -28,8 +28,8 @@ from kneepoint.tools.playground.page import make_page
 def command(into: Path, file: Path | None, as_json: bool) -> None:
     """Write one HTML file that runs the emulator in the browser.
 
-    The page needs no server and no installation, and opens without a network. docs/playground.md
-    describes it, and the files of exercises.
+    The page needs no server and no installation, and opens without a network connection.
+    docs/playground.md describes the page and the files of exercises.
     """
     exercise = read_config(file, Exercise) if file else None
     page = make_page(exercise)

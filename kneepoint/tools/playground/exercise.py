@@ -12,13 +12,13 @@ Metric = Literal["power", "throughput_mbps", "signal_delay_p95_ms", "utilization
 
 
 class Goal(ConfigModel):
-    """What a metric must reach: a bound, or more than another setting has."""
+    """A goal for a metric: a bound, or a better value than another state has."""
 
     metric: Metric = Field(description="power, throughput_mbps, signal_delay_p95_ms, utilization")
     at_least: float | None = Field(default=None, description="least value")
     at_most: float | None = Field(default=None, description="greatest value")
     beats: State | None = Field(
-        default=None, description="state whose value must be exceeded; of a delay, undercut"
+        default=None, description="state whose value must be exceeded or, for a delay, undercut"
     )
 
     @model_validator(mode="after")
@@ -36,13 +36,13 @@ class Exercise(ConfigModel):
     start: State = Field(default=State(), description="state of the page when it opens")
     controllers: tuple[str, ...] = Field(min_length=1, description="controllers to choose from")
     parameters: tuple[str, ...] = Field(
-        default=(), description="parameters with a slider; none: those of the controller"
+        default=(), description="parameters with a slider; none: all parameters"
     )
     sweep: bool = Field(default=False, description="show the sweep, whose knee is marked")
     goals: tuple[Goal, ...] = Field(min_length=1, description="what must be reached")
     hidden: State | None = Field(
         default=None,
-        description="what a second link has otherwise, which the page does not show but tries",
+        description="changes of the state for a second run, whose link the page does not show",
     )
 
     @model_validator(mode="after")
@@ -52,7 +52,7 @@ class Exercise(ConfigModel):
         return self
 
     def for_page(self) -> dict[str, Any]:
-        """Returns what the page reads: HTML of the text, and of each state what it changes."""
+        """Returns the exercise for the page, with HTML of the text and each state's changes."""
         content = self.model_dump()
         content["text"] = MarkdownIt("commonmark", {"html": False}).render(self.text)
         content["start"] = self.start.model_dump(exclude_unset=True)

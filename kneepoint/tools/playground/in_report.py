@@ -1,4 +1,4 @@
-"""What a report has of the playground: its points and runs open there, with their settings."""
+"""The playground in a report: points and runs open the playground with their settings."""
 
 import json
 import re
@@ -18,15 +18,15 @@ from kneepoint.tools.playground.page import SOURCES, packed, page_parts, script,
 
 _ROW = re.compile(r'<tr[^>]* id="run-([0-9a-f]+)"')
 _LINK_KEYS = {"trace", "trace_sha256", "delay_ms", "queue"}
-"""What the page can say of a link; a network with more is not run there."""
+"""Keys of a link that the page knows; the page does not run a network with further keys."""
 
 
 def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path = BUILT) -> str:
-    """Returns the HTML that a report's page gets at its end; "" if none of its runs can be shown.
+    """Returns the HTML at the end of a report's page; "" if the playground can show no run.
 
     Args:
-        page: the report, with a row for each run that it links to.
-        tables: of the analysis, which have the runs' settings.
+        page: the report, with a row for each run that the report links to.
+        tables: tables of the analysis, which have the runs' settings.
         networks: folder of the prepared networks.
         build: folder of the module and the library.
 
@@ -60,11 +60,11 @@ def _network(file: Path) -> Any:
 
 
 def address(run: Record, network_of: Callable[[str], Any], shipped: Collection[str]) -> str:
-    """Returns the address of a run's state but its seed; "" if the page has not all of its network.
+    """Returns the address of a run without the seed; "" if the page cannot repeat the run.
 
     Args:
         run: a row of the table `settings_run`.
-        network_of: the description of a network by its name, None if it is not prepared.
+        network_of: returns the description of a network by its name; None if not prepared.
         shipped: names of the links that the page has.
     """
     name, network = run["network"], network_of(run["network"])

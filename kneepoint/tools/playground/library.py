@@ -1,9 +1,10 @@
 """The page's plotting library, fetched by npm and verified by its digest.
 
-python -m kneepoint.tools.playground.library     puts it into build/
+python -m kneepoint.tools.playground.library     puts the library into build/
 
-uPlot, because it is made for time series: 50 kB, and new data in a millisecond at each change of a
-slider. Libraries of general charts take five to twenty times as much of the page.
+The library is uPlot, because it is made for time series: it has 50 kB, and draws new data in a
+millisecond at each change of a slider. Libraries of general charts are five to twenty times as
+large.
 """
 
 import io
@@ -33,7 +34,7 @@ def _verified(content: bytes, where: object) -> bytes:
 def read_library(build: Path) -> tuple[str, str]:
     """Returns the library's script, with its license, and its styles.
 
-    Raises KneepointError if `build` lacks the library or has another one.
+    Raises KneepointError if `build` lacks the library or has a file with another digest.
     """
     content = _verified(read_bytes(build / FILE, "run make wasm"), build / FILE)
     with tarfile.open(fileobj=io.BytesIO(content)) as package:
@@ -48,7 +49,7 @@ def read_library(build: Path) -> tuple[str, str]:
 
 
 def main() -> None:
-    """Fetches the library, unless build/ has it."""
+    """Fetches the library unless build/ already has the file."""
     if (BUILT / FILE).is_file():
         return
     with tempfile.TemporaryDirectory() as folder:

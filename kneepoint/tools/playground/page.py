@@ -24,7 +24,7 @@ _REPORT = "report"
 _TITLE = "The knee, in the browser"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
 _SIGNS = re.compile(r"[%#\n]")
-"""Signs that an address would not keep."""
+"""Characters that an address would not keep."""
 _MODULE_PLACE = "{{ module }}"
 _END = re.compile(r"</(?=script|style)", re.IGNORECASE)
 
@@ -48,7 +48,7 @@ def _is_offered(network: str) -> bool:
 
 
 def _as_data_url(source: str) -> str:
-    """Returns the address of a module's text, which is left readable: base64 would not pack."""
+    """Returns a module's text as an address, in plain text, because base64 would not compress."""
     return "data:text/javascript," + _SIGNS.sub(lambda sign: f"%{ord(sign[0]):02X}", source)
 
 
@@ -58,7 +58,7 @@ def script(path: Path) -> str:
 
 
 def packed(content: bytes) -> str:
-    """Returns bytes as text, a third of their size: gzip in base 85."""
+    """Returns bytes compressed by gzip, as text in base 85."""
     return base64.b85encode(gzip.compress(content, mtime=0)).decode()
 
 
@@ -72,7 +72,7 @@ def page_parts(exercise: Exercise | None, build: Path) -> tuple[str, str]:
     """Returns the page with a place for the module, and the packed module.
 
     Args:
-        exercise: what the page asks for; None: it shows everything.
+        exercise: the exercise on the page; None: the page shows all controls.
         build: folder of the module and the library.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The state of the page, which is its address: keys, defaults and meanings."""
+"""The state of the page, which its address contains: keys, defaults and meanings."""
 
 from collections.abc import Mapping
 
@@ -8,11 +8,11 @@ from kneepoint.common.config_file import ConfigModel
 
 
 class State(ConfigModel):
-    """What the page runs; the emulator checks controllers, parameters and queues."""
+    """The settings that the page runs; the emulator checks controllers, parameters and queues."""
 
     controller: str = Field(default="fixed_window", description="controller of the flow")
     set: Mapping[str, float] = Field(
-        default={}, description="its parameters by name, in the address set.NAME"
+        default={}, description="parameters of the controller by name, in the address set.NAME"
     )
     link: str = Field(
         default="synthetic-slow",
@@ -21,7 +21,9 @@ class State(ConfigModel):
     rate_mbps: float = Field(default=12, gt=0, description="rate of the constant link (Mbit/s)")
     duration_s: float = Field(default=60, gt=0, description="duration of the constant link (s)")
     uplink: str = Field(default="", description="NAME:SHA-256 of the reader's trace")
-    downlink: str = Field(default="", description="likewise of the way back; empty: the same")
+    downlink: str = Field(
+        default="", description="NAME:SHA-256 of the trace of the way back; empty: as uplink"
+    )
     delay_ms: float = Field(default=20, ge=0, description="propagation delay, one way (ms)")
     queue: str = Field(default="infinite", description="queue, such as droptail:packets=100")
     loss: float = Field(default=0, ge=0, le=1, description="probability that a packet is lost")
@@ -32,5 +34,5 @@ class State(ConfigModel):
     sweep: str = Field(default="", description="parameter that is swept; empty: the first")
     b: str = Field(default="", description="controller of a second setting; empty: none")
     b_set: Mapping[str, float] = Field(
-        default={}, description="its parameters by name, in the address b.set.NAME"
+        default={}, description="parameters of this controller by name, in the address b.set.NAME"
     )

@@ -65,10 +65,10 @@ const at = (figures) => [Math.max(figures.signal_delay_p95_ms, 1), figures.throu
 const usable = (figures) => figures && figures.signal_delay_p95_ms !== null && figures.throughput_mbps !== null;
 
 /**
- * The throughput-delay plane, less delay to the right, with contours of power.
- * @param {object[]} settings {side, now, before}: figures, and those of the points before
- * @param {object[]} sweep figures along a sweep, in its order
- * @param {object|null} knee the figures of greatest power in it
+ * The throughput-delay plane with contours of power; delay decreases to the right.
+ * @param {object[]} settings {side, now, before}: figures now, and figures of the previous points
+ * @param {object[]} sweep figures of the points of a sweep, in order
+ * @param {object|null} knee the figures of greatest power in the sweep
  */
 export function plane(settings, sweep, knee) {
   const all = [...settings.flatMap(({ now, before }) => [now, ...before]), ...sweep].filter(usable);
@@ -104,7 +104,7 @@ export function plane(settings, sweep, knee) {
  * Power over the values of a parameter, its knee marked; a point's data-value is its value.
  * @param {{value: number, figures: object}[]} points
  * @param {object} parameter as the catalogue declares it
- * @param {number} present its value now
+ * @param {number} present the present value of the parameter
  */
 export function sweep(points, parameter, present, knee) {
   const known = points.filter(({ figures }) => figures && figures.power !== null);

@@ -1,5 +1,5 @@
 // Controls: sliders of declared parameters, choices and numbers, as elements that report a change.
-const STEPS = 1000; // of a slider
+const STEPS = 1000; // number of steps of a slider
 
 export function element(tag, attributes = {}, ...content) {
   const made = document.createElement(tag);
@@ -24,7 +24,7 @@ export function choice(label, options, value, onchange) {
 let made = 0;
 
 /**
- * A slider and its number, for a parameter as the catalogue declares it.
+ * A slider with a number, for a parameter as the catalogue declares the parameter.
  * @param {object} parameter name, unit, meaning, low, high, least, most, type, scale
  */
 export function slider(parameter, value, onchange) {
@@ -59,7 +59,7 @@ export function slider(parameter, value, onchange) {
       onchange(number);
     }
   };
-  // A key moves to the next whole number, where a step of the slider would be less.
+  // A key moves to the next whole number if a step of the slider is smaller.
   range.onkeydown = (event) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!by) return;
@@ -81,7 +81,7 @@ export function slider(parameter, value, onchange) {
   );
 }
 
-/** A queue: its kind, and numbers of its declared parameters. */
+/** Controls of a queue: its kind, and a number for each declared parameter. */
 export function queue(kinds, text, starts, onchange) {
   const [kind, rest = ""] = text.split(":");
   const given = Object.fromEntries(rest.split(",").filter(Boolean).map((pair) => pair.split("=")));

@@ -1,4 +1,4 @@
-// The worker from the page's side: jobs, and a new worker in place of one that hangs or broke.
+// The page's side of the worker: sends jobs, and replaces a worker that hangs or failed.
 const LONGEST_MS = 20000;
 
 export class Emulator {
@@ -29,8 +29,8 @@ export class Emulator {
 
   /**
    * Runs a scenario.
-   * @param {object} scenario as of `emulate --scenario`
-   * @param {object[]} traces those that it names: {name, words} of `synthesize`, or {name, text}
+   * @param {object} scenario a scenario, as `emulate --scenario` reads it
+   * @param {object[]} traces the traces that the scenario names: {name, words} of `synthesize`, or {name, text}
    * @param {boolean} series whether the answer has the link over time
    */
   async run(scenario, traces, series) {

@@ -1,5 +1,5 @@
-// An exercise: what is shown of the page, and what must be reached. It is for learning: the page
-// computes it, and whoever reads the page's source knows all of it.
+// An exercise: the controls that the page shows, and the goals. An exercise is for learning: the page
+// computes the result, and readers of the page's source can see the hidden link.
 import { shown } from "kneepoint/chart";
 import { element } from "kneepoint/controls";
 
@@ -13,7 +13,7 @@ export class Exercise {
 
   /**
    * @param {object} given start, text (HTML), controllers, parameters, sweep, goals, hidden
-   * @param {HTMLElement} place of the text and the goals
+   * @param {HTMLElement} place the element for the text and the goals
    */
   constructor(given, place) {
     this.#given = given;
@@ -45,7 +45,7 @@ export class Exercise {
   /**
    * Marks the goals that figures reach.
    * @param {object} figures of setting A
-   * @param {(keys: object) => Promise<object>} run figures of the state with other keys
+   * @param {(keys: object) => Promise<object>} run returns the figures of the state with other keys
    */
   async judge(figures, run) {
     this.#run = run;

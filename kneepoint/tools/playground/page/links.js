@@ -1,16 +1,16 @@
-// Links: the shipped synthetic ones, constant rates, and files that the reader drops onto the page.
+// Links: shipped synthetic links, constant rates, and files that the reader drops onto the page.
 import { quote } from "kneepoint/state";
 
-const PACKET_BITS = 1504 * 8; // of an opportunity
+const PACKET_BITS = 1504 * 8; // bits of a delivery opportunity
 const MOST_BYTES = 20e6;
 const MOST_PACKETS = 5e6;
-const dropped = new Map(); // {name, text} by SHA-256, or by name where a browser computes none
+const dropped = new Map(); // {name, text} by SHA-256, or by name if the browser computes no digest
 
 /**
  * Reads a dropped file: a trace of mahimahi, or a CSV of times (s) and rates (Mbit/s).
  * @param {File} file
- * @returns {Promise<string>} NAME:SHA-256, as the address has it
- * @throws {Error} the file is too large, or its rates are none
+ * @returns {Promise<string>} NAME:SHA-256, as in the address
+ * @throws {Error} the file is too large, or is not a list of times and rates
  */
 export async function take(file) {
   if (file.size > MOST_BYTES) {
@@ -18,7 +18,7 @@ export async function take(file) {
   }
   const raw = await file.text();
   const text = file.name.toLowerCase().endsWith(".csv") ? ofRates(rates(raw, file.name), file.name) : raw;
-  // Files of a page that a report opened from a disk: its origin has no cryptography.
+  // A page that a report on a disk opened has an origin without cryptography.
   const digest = (await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(text))) ?? new ArrayBuffer(0);
   const sha256 = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   const plain = file.name.replace(/[:\s]/g, "_");
@@ -28,7 +28,7 @@ export async function take(file) {
   return `${name}:${sha256}`;
 }
 
-/** Takes files for those that an address names; the emulator compares their digests. */
+/** Takes dropped files as the files that an address names; the emulator compares digests. */
 export function assign(taken, wanted) {
   taken.forEach((text, at) => dropped.set(key(wanted[at]), dropped.get(key(text))));
 }
@@ -38,12 +38,12 @@ const key = (text) => text.split(":")[1] || text.split(":")[0];
 /**
  * The traces of a state's link.
  * @returns names of uplink and downlink, traces, sha256 of both if they are files, duration_s
- * @throws {Error} a file is not here, or the link is unknown
+ * @throws {Error} a file is missing, or the link is unknown
  */
 export function traces(state, shipped) {
   if (state.link === "constant") {
     const { rate_mbps, duration_s } = state;
-    const name = "constant"; // the same for all rates, so that the last one goes
+    const name = "constant"; // the same name for all rates, so that a new trace replaces the last trace
     const text = ofRates([[duration_s, rate_mbps]], `${rate_mbps} Mbit/s for ${duration_s} s`);
     return { uplink: name, downlink: name, traces: [{ name, text }], duration_s };
   }
@@ -70,7 +70,7 @@ function given(text) {
 
 const last = (text) => Number(text.trimEnd().slice(-20).split("\n").pop()) || 60;
 
-// [duration (s), rate (Mbit/s)] of each row; the last lasts as long as the one before it.
+// [duration (s), rate (Mbit/s)] of each row; the last row lasts as long as the row before it.
 function rates(text, name) {
   const rows = text.trim().split(/\r?\n/).map((line) => line.split(/[,;\t]/).map((cell) => cell.trim()));
   if (rows[0].some((cell) => cell !== "" && Number.isNaN(Number(cell)))) rows.shift(); // a header

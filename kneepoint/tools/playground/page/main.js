@@ -1,4 +1,4 @@
-// The page: its state, its controls, and a run after each change, of which the newest counts.
+// The page: its state, its controls, and a run after each change. Only the newest run counts.
 import { plane, shown, sweep as drawSweep } from "kneepoint/chart";
 import { choice, element, queue, slider } from "kneepoint/controls";
 import { Emulator } from "kneepoint/emulator";
@@ -8,12 +8,12 @@ import { unpack } from "kneepoint/packed";
 import { interval, Series, series } from "kneepoint/series";
 import { data, DEFAULTS, format, parse, quote } from "kneepoint/state";
 
-const TRAIL = 12; // points of before
+const TRAIL = 12; // number of previous points
 const SEEDS = 10;
 const QUANTILE = 2.262; // of Student's t with SEEDS - 1 degrees of freedom, at 97.5 %
-const SWEPT = 24; // runs of a sweep
-const REST_MS = 250; // without a change, until sweeps and seeds are run
-const FEW = 6; // parameters that are shown at once
+const SWEPT = 24; // number of runs of a sweep
+const REST_MS = 250; // time without a change until the page runs sweeps and seeds
+const FEW = 6; // number of parameters that the page shows at first
 const METRICS = ["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"];
 const QUEUES = {
   droptail: "packets=100",
@@ -46,7 +46,7 @@ let present = []; // {side, name, figures, run} of the last good runs
 const before = { a: [], b: [] };
 let swept = { key: "", points: [] };
 let conditions = "";
-let complaint = ""; // about the address
+let complaint = ""; // what is wrong with the address
 let changes = 0;
 let isRunning = false;
 let resting;
@@ -58,7 +58,7 @@ function tell(text, isWrong = false) {
 
 const controllerOf = (name) => catalogue.controllers.find((each) => each.name === name);
 
-// What most controllers have comes last: what a controller has alone is what it is about.
+// Parameters that most controllers have come last: the other parameters characterise a controller.
 function parametersOf(name) {
   const owners = (parameter) => catalogue.controllers.filter((each) => each.parameters.some((own) => own.name === parameter.name)).length;
   const isCommon = (parameter) => owners(parameter) > catalogue.controllers.length / 2;
@@ -98,7 +98,7 @@ async function runBoth(given) {
   return found;
 }
 
-/** Runs the state, or the newest one if several come; keeps the last good picture. */
+/** Runs the state, or the newest of several states; keeps the last good picture. */
 async function update() {
   clearTimeout(resting);
   ++changes;
@@ -122,7 +122,7 @@ async function update() {
   resting = setTimeout(rest, REST_MS);
 }
 
-// Points of before are of the present link, path and hosts.
+// Previous points are kept only for the present link, path and hosts.
 function remember(found) {
   const now = JSON.stringify(CONDITIONS.map((key) => state[key]));
   if (now !== conditions) before.a = before.b = [];
@@ -163,7 +163,7 @@ function drawNumbers() {
   find("beside").textContent = [...shares, present[0].spread ? `Small: 95 % confidence interval of the mean over ${SEEDS} seeds of the hosts and losses (Student's t).` : ""].join(" ");
 }
 
-/** At rest: the sweep, then other seeds; a change ends it. */
+/** Runs the sweep, then other seeds, while nothing changes; a change ends them. */
 async function rest() {
   const mine = changes;
   const goesOn = () => mine === changes;
@@ -282,7 +282,7 @@ async function takeFiles(files) {
     if (!crypto.subtle && state.link === "file" && wanted.length === taken.length) return await tryOrders(taken, wanted);
     const isWanted = taken.some((text) => wanted.some((each) => each.split(":")[1] === text.split(":")[1]));
     const next = { ...state, link: "file", ...(isWanted ? {} : { uplink: taken[0], downlink: taken[1] ?? "" }) };
-    await runBoth(next); // what cannot run does not become the state
+    await runBoth(next); // a state that cannot run does not become the page's state
     await change(next, true);
   } catch (error) {
     tell(error.message, true);

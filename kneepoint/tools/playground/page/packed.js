@@ -1,4 +1,4 @@
-// What is packed by gzip and written in base 85 (RFC 1924), as Python's b85encode does.
+// Unpacks a text that gzip packed and Python's b85encode wrote in base 85 (RFC 1924).
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 
 function bytesOf(text) {

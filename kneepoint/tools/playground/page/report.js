@@ -1,11 +1,11 @@
 // In a report: points of figures, and rows of runs, open the playground with their settings.
 const part = (name) => document.getElementById(`playground-${name}`).textContent;
 const addresses = await (await unpack(part("states"))).json(); // in the order of the rows
-const states = {}; // by the run
+const states = {}; // by run
 let url;
 
 async function show(run) {
-  const opened = window.open("about:blank"); // at once: later the browser would refuse it
+  const opened = window.open("about:blank"); // at once: later the browser would refuse to open a window
   if (!url) {
     const page = (await (await unpack(part("page"))).text()).replace(/{{ (\w+) }}/g, (_, name) => part(name));
     url = URL.createObjectURL(new Blob([page], { type: "text/html" }));

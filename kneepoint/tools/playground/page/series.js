@@ -7,7 +7,7 @@ const PICTURES = [
 ];
 const MOST_INTERVALS = 256;
 
-/** The interval (s) of series over so long: a power of two of ms, as the link's own. */
+/** Returns the interval (s) of series of this duration: a power of two in ms, as in the link's series. */
 export function interval(duration_s) {
   let interval_ms = 1;
   while ((1000 * duration_s) / interval_ms > MOST_INTERVALS) interval_ms *= 2;
@@ -44,7 +44,7 @@ export class Series {
     new ResizeObserver(() => this.#fit()).observe(place);
   }
 
-  /** @param {{side: string, run: object}[]} settings with what `series` returns */
+  /** @param {{side: string, run: object}[]} settings sides with the results of `series` */
   draw(settings, interval_s) {
     this.#drawn = [settings, interval_s];
     const shape = JSON.stringify(settings.map(({ run, names }) => [names, run.flows.length]));
@@ -53,7 +53,7 @@ export class Series {
     const length = Math.min(...settings.map(({ run }) => run.delay_ms.length));
     const x = Array.from({ length }, (_, k) => Number(((k + 1) * interval_s).toPrecision(9)));
     PICTURES.forEach(({ of }, at) => {
-      const lines = settings.flatMap(({ run }, k) => of(run).slice(at === 0 && k > 0 ? 1 : 0)); // one capacity
+      const lines = settings.flatMap(({ run }, k) => of(run).slice(at === 0 && k > 0 ? 1 : 0)); // the capacity is drawn once
       this.#plots[at].setData([x, ...lines.map((line) => line.slice(0, length))]);
     });
   }

@@ -1,4 +1,4 @@
-// The state of the page is its address: #controller=fixed_window&set.window=20&link=synthetic-slow
+// The address of the page contains its state: #controller=fixed_window&set.window=20&link=synthetic-slow
 
 /** The data of this page, and the defaults of a state, as kneepoint/tools/playground/state.py declares them. */
 export const data = JSON.parse(document.getElementById("data").textContent);
@@ -9,7 +9,7 @@ const KEYS = Object.keys(DEFAULTS).filter((key) => !key.endsWith("set"));
  * Reads an address.
  * @param {string} hash what follows the page's name, with or without #
  * @param {object} defaults values of the keys that are not given
- * @throws {Error} a part is unknown or no number
+ * @throws {Error} a part is unknown or not a number
  */
 export function parse(hash, defaults = DEFAULTS) {
   const state = { ...defaults, set: { ...defaults.set }, b_set: { ...defaults.b_set } };

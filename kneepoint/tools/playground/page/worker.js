@@ -1,5 +1,5 @@
-// The emulator's own thread: it takes jobs one after the other, and answers each. Before it stands
-// the class Emulator of controllers/wasm/emulator.mjs.
+// The emulator's own thread, which takes jobs one after the other and answers each job. page.py puts
+// the class Emulator of controllers/wasm/emulator.mjs before this text.
 let core;
 
 function found(text) {
