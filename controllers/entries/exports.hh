@@ -56,7 +56,7 @@ void begin_run_with(const char* file);
 // by truncation agrees with the emulator.
 constexpr int64_t epoch_ns = date_s * second_ns;
 
-// Whether a descriptor is that of the one socket, in either kind of time.
+// Returns whether a descriptor is the descriptor of the only socket, in either kind of time.
 bool is_the_socket(int descriptor);
 // What the kernel opens has other numbers than what is virtual.
 void reserve_descriptors();

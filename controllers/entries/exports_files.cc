@@ -1,5 +1,5 @@
-// Files: an entry has its output, which is discarded, and those that it is given to read. What it
-// opens to write is discarded as well, because many students keep a log.
+// Files: an entry has its output, which is discarded, and the files that it may read. Text
+// that the entry writes to other files is discarded as well, because many students keep a log.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -12,8 +12,8 @@
 namespace kneepoint {
 
 // The next events of many processes, in a tournament tree: a change costs at most the tree's
-// height, and who is next is known at once. Of simultaneous events that of the lowest place is
-// first.
+// height, and the next process is known at once. Of simultaneous events the event of the lowest
+// place is first.
 class Tournament {
  public:
   explicit Tournament(size_t places)
@@ -73,8 +73,8 @@ class Agenda {
     times_us_.back() = endpoint_events_.next_us();
   }
 
-  // Of simultaneous events that of the first place is first: the places of outboxes, shells and
-  // endpoints, in this order.
+  // Of simultaneous events the event of the first place is first: the places of outboxes, shells
+  // and endpoints, in this order.
   struct Event {
     Microseconds time_us;
     size_t slot;  // 0: an outbox's, 1 to 4: a shell's, 5: an endpoint's

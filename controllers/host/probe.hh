@@ -11,7 +11,7 @@
 
 namespace kneepoint {
 
-// Sends one probe after the other, and measures the RTT of those that are answered.
+// Sends one probe after the other, and measures the RTT of answered probes.
 class ProbeProcess final : public Process {
  public:
   // A count of 0 never ends.

@@ -8,8 +8,8 @@
 
 namespace kneepoint {
 
-// What a run's parts count: data packets of senders, those that reached their receivers, and what
-// either direction's queue, or a shell's full device, dropped.
+// Counts of a run's parts: data packets of senders, data packets that reached their receivers, and
+// packets that either direction's queue, or a shell's full device, dropped.
 struct Traffic {
   uint64_t packets_sent = 0;
   uint64_t packets_delivered = 0;

@@ -11,7 +11,7 @@
 namespace kneepoint {
 
 // Releases each packet a whole number of milliseconds after the millisecond of its arrival, but
-// none before those that arrived earlier.
+// no packet before packets that arrived earlier.
 class DelayLine {
  public:
   // The delays are of whole milliseconds.

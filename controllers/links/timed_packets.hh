@@ -8,7 +8,7 @@
 
 namespace kneepoint {
 
-// In the order of these times: those that are about to arrive at a process, or to leave a queue.
+// Packets that are about to arrive at a process or to leave a queue, in the order of these times.
 class TimedPackets {
  public:
   void push(Microseconds time_us, const Packet& packet) {

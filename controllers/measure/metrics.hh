@@ -59,7 +59,7 @@ class Meter {
                                         uint32_t bytes) {
     const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
     departed_bytes_ += bytes;
-    // The first departure of those that arrived together has the least delay.
+    // The first departure of packets that arrived together has the least delay.
     if (arrival_ms != last_arrival_ms_) {
       if (arrival_ms < last_arrival_ms_) [[unlikely]]
         in_order_ = false;
@@ -84,7 +84,7 @@ class Meter {
   // It is the age of the newest information at the far end of the link.
   // Age: the signal delay of every millisecond from the run's start to its end, at which a packet
   // departs at once: silence counts. Without `end_ms` the last event is the end.
-  // The capacity is that of the opportunities, or, of a link of constant rate, the rate.
+  // The capacity is the capacity of the opportunities or, for a link of constant rate, the rate.
   Metrics metrics(std::optional<double> rate_mbps = {}, Milliseconds end_ms = never) const;
 
   // Of the packets that departed.

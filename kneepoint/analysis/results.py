@@ -83,8 +83,8 @@ class StudyRuns:
     """A study and its results.
 
     `trials` and `runs` follow the results schema; `runs` has a column `parameter_<name>` for each
-    parameter; `trials` has it for each searched parameter, also of a network or host. `runs` does
-    not contain runs of a worst case's opponent.
+    parameter; `trials` has such a column for each searched parameter, also of a network or host.
+    `runs` does not contain runs of a worst case's opponent.
     """
 
     name: str

@@ -98,8 +98,8 @@ def run(*command: str | Path, remedy: str = _AGAIN) -> str:
 def older_entries(release: Mapping[str, str], apt: Path) -> str:
     """Returns source entries of the last release with mahimahi; "" if this release has it.
 
-    They are derived from the entries in the folder `apt`; raises KneepointError if it has no
-    entries.
+    The source entries are derived from the entries in the folder `apt`; raises KneepointError if
+    the folder has no entries.
     """
     codename = release.get("VERSION_CODENAME", "")
     if codename in ("buster", LAST_DEBIAN, _LAST_UBUNTU):

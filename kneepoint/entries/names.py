@@ -63,7 +63,7 @@ _SIMILAR_SCRIPTS = frozenset("LATIN CYRILLIC GREEK ARMENIAN CHEROKEE COPTIC LISU
 
 
 def plain(name: str) -> str:
-    """Returns a name in NFKC: ligatures and full-width letters become plain ones."""
+    """Returns a name in NFKC: ligatures and full-width letters become plain letters."""
     return unicodedata.normalize("NFKC", name)
 
 

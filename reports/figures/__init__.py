@@ -75,7 +75,7 @@ def only(table: "Rows", name: str, chosen: "Chosen" = lambda rows: rows) -> "Sub
 
 
 def rows_with(table: str, other: str) -> "Rows":
-    """Returns the rows of a table; none if the table of another question is not there."""
+    """Returns a function that selects all rows of a table, or no rows without the table `other`."""
 
     def rows(tables: "Tables") -> "pd.DataFrame":
         return tables[table] if other in tables else tables[table][:0]

@@ -75,7 +75,7 @@ def beside(
         selection: how the rows were selected from many runs.
 
     Returns:
-        For each row columns of the table audit: the row's columns, with its metrics as
+        For each row, these columns of the table audit: the row's columns, with its metrics as
         published_<metric>; the columns of `figures`; host_low_<metric> and host_high_<metric>, an
         interval that covers the intervals on all hosts (NaN without another host); the differences;
         and the runs' setting. `failed` counts failed runs, which `runs` does not include.
@@ -335,7 +335,7 @@ def fitted_host(
 ) -> tuple[str, ...]:
     """Returns the host settings of the network that were found by a fit to the table.
 
-    A fit counts only if every host setting of the network equals that of the best fit.
+    A fit counts only if every host setting of the network equals the setting of the best fit.
     """
     found = [
         name

@@ -493,7 +493,7 @@ def epochs_of(
     window: Floats,
     parameters: Mapping[str, float],
 ) -> list[Record]:
-    """Returns the epochs between the falls of a window (packets).
+    """Returns the epochs of a window (packets), each from one fall of the window to the next.
 
     Args:
         time_s: times of the samples (s).

@@ -2,8 +2,8 @@
 
 Makes single runs of the configured setting, then two runs at once, four, and so on, until results
 differ from the results of single runs or the host is too busy for most of the runs. Other processes
-may disturb the host meanwhile, so a spoiled single run is repeated, and a level that differs is
-tried again. The trial number of a run is its level; `slots` of probe.json is the highest level that
+may disturb the host meanwhile, so a spoiled single run is repeated, and so is a level whose results
+differ. The trial number of a run is its level; `slots` of probe.json is the highest level that
 agreed.
 """
 
