@@ -211,7 +211,7 @@ class Reader {
 LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect) {
   Reader reader(dialect);
   const bool is_torn =
-      read_lines(name, log, "mm-link", [&](std::string_view line) { reader.take(line); });
+      read_lines(name, log, [&](std::string_view line) { reader.take(line); });
   if (not reader.has_event()) {
     throw std::invalid_argument("log " + name + " holds no event; did the link run?");
   }

@@ -49,9 +49,9 @@ inline ReadBytes bytes_of(std::string_view text) {
 }
 
 // Gives each line, without its end, to `take`; returns whether something follows the last end.
-// Throws std::invalid_argument, naming `name`, the line and `tool`, if `take` throws one.
+// Throws std::invalid_argument, naming `name` and the line, if `take` throws one.
 template <class Take>
-bool read_lines(const std::string& name, const ReadBytes& read_bytes, const char* tool, Take take) {
+bool read_lines(const std::string& name, const ReadBytes& read_bytes, Take take) {
   std::string block(256 * 1024, '\0');
   size_t held = 0;  // the beginning of a line
   size_t number = 1;
@@ -73,7 +73,7 @@ bool read_lines(const std::string& name, const ReadBytes& read_bytes, const char
     }
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument("log " + name + ", line " + std::to_string(number) + ": " +
-                                error.what() + "; is it a whole log of " + tool + "?");
+                                error.what() + "; is it a whole log of mahimahi?");
   }
 }
 

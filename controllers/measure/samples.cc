@@ -1,6 +1,5 @@
 #include "measure/samples.hh"
 
-#include <cmath>
 #include <limits>
 
 namespace kneepoint {
@@ -16,12 +15,6 @@ double in_ms(uint64_t time_us) { return static_cast<double>(time_us) / 1000; }
 double Samples::quantile_ms(double q) const {
   if (size() == 0) return undefined;
   return in_ms(counts_.element(static_cast<uint64_t>(q * static_cast<double>(size()))));
-}
-
-double Samples::nearest_ms(double q) const {
-  if (size() == 0) return undefined;
-  const double rank = std::nearbyint(q * static_cast<double>(size() - 1));
-  return in_ms(counts_.element(static_cast<uint64_t>(rank)));
 }
 
 double Samples::mean_ms() const {

@@ -21,8 +21,6 @@ class Samples {
   uint64_t size() const { return counts_.total(); }
   // Of the n sorted samples element floor(q n), as mm-throughput-graph.
   double quantile_ms(double q) const;
-  // Element round(q (n - 1)), as numpy's method `nearest`.
-  double nearest_ms(double q) const;
   double mean_ms() const;
 
  private:

@@ -69,12 +69,3 @@ TEST(samples_of_a_day_do_not_wrap) {
   EXPECT_EQUAL(samples.quantile_ms(0.95), 86'400'000);
   EXPECT_NEAR(samples.mean_ms(), (86'400'000 + 86'399'999.998 + 1.5) / 3, 1e-6);
 }
-
-// numpy.percentile(..., method="nearest") rounds halves to even: of 2 and 5 it takes 2.
-TEST(samples_nearest_rounds_as_numpy) {
-  Samples samples;
-  samples.add(5000);
-  samples.add(2000);
-  EXPECT_EQUAL(samples.nearest_ms(0.5), 2);
-  EXPECT_EQUAL(samples.nearest_ms(0.51), 5);
-}

@@ -87,7 +87,7 @@ TEST(figures_of_what_is_no_log_are_refused) {
     test::expect_refused([&] { log_figures("x.log", text); }, part);
   };
   refused("# base timestamp: 0\n", "log x.log holds no event; did the link run?");
-  refused("1 + 1504\n2 ? 7\n", "log x.log, line 2: is no event; is it a whole log of mm-link?");
+  refused("1 + 1504\n2 ? 7\n", "log x.log, line 2: is no event; is it a whole log of mahimahi?");
   refused("1 + 1504\nx + 7\n", "line 2");
   refused("1 + 1504 7\n", "line 1: is no event");
   refused("5 - 1504 9\n", "before the log");

@@ -13,7 +13,7 @@ Rates and delays follow the definitions of mm-throughput-graph and mm-delay-grap
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -133,6 +133,22 @@ def signal_delay(log: LinkLog) -> pd.DataFrame:
     every = pd.RangeIndex(least.index.min(), least.index.max() + 1, name="time_ms")
     until = (least + least.index).reindex(every).bfill().astype("int64")
     return (until - every).rename("delay_ms").reset_index()
+
+
+def signal_delay_quantile(least_ms: Mapping[int, int], q: float) -> float:
+    """Returns element floor(q n) of the sorted signal delay, from its first to its last arrival.
+
+    Args:
+        least_ms: minimum delay of the arrivals in each millisecond with arrivals.
+        q: in [0, 1).
+    """
+    arrivals = np.array(sorted(least_ms))
+    delays = np.array([least_ms[each] for each in arrivals.tolist()])
+    # An arrival with delay d, g ms after the previous one, accounts for d, d + 1, ..., d + g - 1.
+    ends = delays + np.diff(arrivals, prepend=arrivals[0] - 1)
+    changes = np.bincount(delays, minlength=ends.max() + 1) - np.bincount(ends)
+    below = np.cumsum(np.cumsum(changes))
+    return float(np.searchsorted(below, int(q * below[-1]), "right"))
 
 
 def queue_length(log: LinkLog) -> pd.DataFrame:

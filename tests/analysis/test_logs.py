@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from kneepoint.analysis import link_log
@@ -76,6 +78,20 @@ def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
     assert rates["capacity_mbps"].tolist() == pytest.approx([4.8128, 4.8128, 0])
     assert rates["ingress_mbps"].tolist() == pytest.approx([4.8128, 0.128, 0])
     assert rates["egress_mbps"].tolist() == pytest.approx([2.4064, 2.5344, 0])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quantiles_of_the_signal_delay_are_elements_of_its_series(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = rng.integers(0, 300, 1 + seed)
+    delays = rng.integers(0, 80, 1 + seed)
+    packets = pd.DataFrame(
+        {"time_ms": times + delays, "kind": "-", "amount": 1504, "delay_ms": delays}
+    )
+    least = {int(t): int(delays[times == t].min()) for t in times}
+    series = link_log.signal_delay(packets)["delay_ms"]
+    for q in (0.0, 0.5, 0.95, 0.999):
+        assert link_log.signal_delay_quantile(least, q) == link_log.percentile(series, q)
 
 
 def test_windows_and_rtts_are_those_of_one_flow_and_a_mean_is_over_time(path: Path) -> None:

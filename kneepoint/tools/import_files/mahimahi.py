@@ -22,7 +22,7 @@ def _recognises(head: bytes) -> bool:
 
 
 def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    found = measured(FORMAT, path, stream, "--over-time")
+    found = _measured(path, stream)
     metrics = {name: found[name] for name in (*RUN_METRICS, *COUNTS)}
     absent = ["flows: a link log does not tell them apart"]
     if not found["logs_drops"]:
@@ -36,23 +36,18 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     return [Measurement(*told, notes=tuple(notes))]
 
 
-def measured(known: Format, path: Path, stream: BinaryIO, option: str) -> dict[str, Any]:
-    """Returns the metrics of a text log of any length, from build/measure.
-
-    Raises:
-        KneepointError: the file is cut off or not a log, no packet departed, or all events are
-            within one millisecond.
-    """
-    printed, status, complaint = run_built(BUILT / "measure", option, content=stream)
+def _measured(path: Path, stream: BinaryIO) -> dict[str, Any]:
+    """Returns the metrics of a log of any length, from build/measure."""
+    printed, status, complaint = run_built(BUILT / "measure", "--over-time", content=stream)
     if status:
-        raise known.refuse(path, complaint.removeprefix("log -").lstrip(", "))
+        raise FORMAT.refuse(path, complaint.removeprefix("log -").lstrip(", "))
     found: dict[str, Any] = parse_json(printed)
     if found["is_torn"]:
-        raise known.refuse(path, "its last line is cut off; copy the whole file")
+        raise FORMAT.refuse(path, "its last line is cut off; copy the whole file")
     if not found["packets_delivered"]:
-        raise known.refuse(path, "no packet departed; did a flow run?")
+        raise FORMAT.refuse(path, "no packet departed; did a flow run?")
     if not found["duration_s"]:
-        raise known.refuse(path, "all within one millisecond; did it run on?")
+        raise FORMAT.refuse(path, "all within one millisecond; did it run on?")
     return found
 
 

@@ -197,16 +197,25 @@ class Delays:
         """Counts a delay."""
         self._counts[round(delay_s * 1e6)] += 1
 
+    def nearest_ms(self, q: float) -> float | None:
+        """Returns element round(q (n - 1)) of the n sorted delays, as NumPy's method `nearest`."""
+        if not self._counts:
+            return None
+        return self._at(round(q * (self._counts.total() - 1)))
+
+    def _at(self, place: int) -> float:
+        """Returns an element of the sorted delays (ms)."""
+        every_us = sorted(self._counts)
+        below = np.cumsum([self._counts[each] for each in every_us])
+        return every_us[int(np.searchsorted(below, place, "right"))] / 1000
+
     def figures(self, kind: str) -> dict[str, float]:
         """Returns mean, median and 95th percentile (ms) as FLOW_METRICS with this prefix."""
-        if not self._counts:
+        if not (count := self._counts.total()):
             return {}
-        pairs = np.array(sorted(self._counts.items()))
-        every_us, below = pairs[:, 0], np.cumsum(pairs[:, 1])
-        places = [np.searchsorted(below, int(q * below[-1]), "right") for q in (0.5, 0.95)]
-        p50, p95 = every_us[places] / 1000
-        mean = float(pairs.prod(axis=1).sum() / below[-1] / 1000)
-        return {f"{kind}_mean_ms": mean, f"{kind}_p50_ms": float(p50), f"{kind}_p95_ms": float(p95)}
+        mean = sum(each * times for each, times in self._counts.items()) / count / 1000
+        p50, p95 = (self._at(int(q * count)) for q in (0.5, 0.95))
+        return {f"{kind}_mean_ms": mean, f"{kind}_p50_ms": p50, f"{kind}_p95_ms": p95}
 
 
 class Gathered:
@@ -216,35 +225,42 @@ class Gathered:
     """
 
     def __init__(self) -> None:
-        self.interval_s = 0.001
+        self._interval_us = 1000
         self._sums: dict[str, np.ndarray] = {}
 
     def add(self, quantity: str, time_s: float, amount: float) -> None:
         """Adds to a quantity's sum, or its maximum for `delay_ms`; time is from the first event."""
-        while (place := int(time_s / self.interval_s)) >= _MOST_INTERVALS:
+        time_us = round(time_s * 1e6)
+        while (place := time_us // self._interval_us) >= _MOST_INTERVALS:
             for name, each in self._sums.items():
                 pairs = each.reshape(-1, 2)
-                halves = pairs.max(axis=1) if name == "delay_ms" else pairs.sum(axis=1)
-                self._sums[name] = np.concatenate([halves, np.zeros(_MOST_INTERVALS // 2)])
-            self.interval_s *= 2
+                halves = np.fmax(*pairs.T) if name == "delay_ms" else pairs.sum(axis=1)
+                self._sums[name] = np.concatenate([halves, _none(name, _MOST_INTERVALS // 2)])
+            self._interval_us *= 2
         if (sums := self._sums.get(quantity)) is None:
-            sums = self._sums[quantity] = np.zeros(_MOST_INTERVALS)
-        sums[place] = max(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
+            sums = self._sums[quantity] = _none(quantity, _MOST_INTERVALS)
+        sums[place] = (
+            np.fmax(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
+        )
 
     def over_time(self, duration_s: float) -> dict[str, Any]:
         """Returns the argument of `series_of`: ingress, egress, delay and queue."""
-        count = min(int(duration_s / self.interval_s) + 1, _MOST_INTERVALS)
-        found: dict[str, Any] = {"interval_s": self.interval_s}
+        count = min(round(duration_s * 1e6) // self._interval_us + 1, _MOST_INTERVALS)
+        found: dict[str, Any] = {"interval_s": self._interval_us / 1e6}
         for name, sums in self._sums.items():
             values = sums[:count]
             if name == "delay_ms":
-                found[name] = np.where(values > 0, values, np.nan)
+                found[name] = values
             elif name == "queue_packets":
                 found[name] = np.cumsum(values)
             else:
-                rate = values * 8 / self.interval_s / 1e6
-                found[name.removesuffix("_bytes") + "_mbps"] = rate
+                found[name.removesuffix("_bytes") + "_mbps"] = values * 8 / self._interval_us
         return found
+
+
+def _none(quantity: str, intervals: int) -> np.ndarray:
+    """Returns intervals without packets."""
+    return np.full(intervals, np.nan if quantity == "delay_ms" else 0.0)
 
 
 def series_of(found: Mapping[str, Any], delay: str = over_time.QUEUEING) -> pd.DataFrame:

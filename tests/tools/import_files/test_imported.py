@@ -175,6 +175,64 @@ def test_a_tunnel_log_has_pantheons_figures_to_their_last_digit(tmp_path: Path, 
     assert over_time.DELAY in quantities and over_time.QUEUEING not in quantities
 
 
+def test_figures_of_a_tunnel_log_worked_by_hand(tmp_path: Path) -> None:
+    # Two packets of flow 1 leave 10 ms apart, one of flow 2 alone; one of flow 1 is lost.
+    found = read(
+        tmp_path / "x.log",
+        "# init timestamp: 1512345678901.234\n5.000 # 1504\n5.100 + 1400 1\n6.000 + 1400 1\n"
+        "7.000 + 600 2\n9.000 + 1400 1\n30.100 - 1400 25.000 1\n35.000 - 600 28.0005 2\n"
+        "40.100 - 1400 34.100 1\n45.000 # 1504\n",
+    )
+    every, first, second = found.flows
+    assert found.duration_s == 0.04
+    assert found.metrics["packets_sent"] == 4 and found.metrics["packets_delivered"] == 3
+    assert found.metrics["capacity_mbps"] == pytest.approx(2 * 1504 * 8 / 40e3)
+    assert every["throughput_mbps"] == pytest.approx(3400 * 8 / 10e3)
+    assert every["loss"] == pytest.approx(1 - 3400 / 4800) and every["delay_p50_ms"] == 28.001
+    assert first["throughput_mbps"] == pytest.approx(2800 * 8 / 10e3)
+    assert first["delay_p95_ms"] == 34.1 and second["throughput_mbps"] == 0
+    # In ms since the first event: arrivals at 0, 1 and 2; delays 25, 34 and 28.
+    assert found.metrics["signal_delay_p95_ms"] == 34
+
+
+def through_tunnel(delay: str) -> str:
+    """A log that begins while packets are in the tunnel; their delay is 27.75 ms."""
+    lines = []
+    for ms in range(0, 1400, 7):
+        lines += [f"{ms}.250 - 1400 {delay}"] * (ms % 70 != 63) + [f"{ms}.500 + 1400"]
+    return "\n".join(lines) + "\n"
+
+
+def test_packets_may_enter_before_a_tunnel_log_begins(tmp_path: Path) -> None:
+    found = read(tmp_path / "x.log", through_tunnel("27.75"))
+    assert found.metrics["packets_delivered"] == 180
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        *((through_tunnel(delay), "entered") for delay in ("27750", "0.02775", "26.75")),
+        ("1.0 + 80\n# init timestamp: 2\n", "line 2"),
+        ("2.0 + 80\n1.5 + 80\n", "line 2 is earlier"),
+        ("1.0 + 80\n2.0 + 80 1 1\n", "line 2"),
+        ("1.0 + 80\n2.0 - 80\n", "line 2"),
+        ("1.0 + 80\n2.0 - 80 -3\n", "line 2"),
+        ("1.0 + 80\n2.0 ++ 80\n", "line 2"),
+        ("1.0 + 80\n2.0000000001 + 80\n", "line 2"),
+        ("1 + 80\n86400002 + 80\n", "a day"),
+        ("1 + 80\n2 - 80 86400001\n", "a day"),
+        ("1 + 80\n" + "1" * 300_000, "line 2"),
+        ("1 + 80\n2 + 80", "copy the whole file"),
+        ("1 + 80\n2 + 80\n", "no packet departed"),
+        ("1 + 80\n1 - 80 0\n", "the same time"),
+        ("1 + 1500\n2 - 1500000 1\n", "1500000 bytes that left"),
+    ],
+)
+def test_wrong_tunnel_logs_are_refused(tmp_path: Path, text: str, part: str) -> None:
+    with pytest.raises(KneepointError, match=part):
+        read(tmp_path / "x.log", text)
+
+
 @pytest.mark.parametrize("as_list", [True, False])
 def test_metadata_names_the_logs_of_all_schemes(tmp_path: Path, as_list: bool) -> None:
     schemes = ["copa", "bbr"]
