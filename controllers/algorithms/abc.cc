@@ -1,5 +1,6 @@
 // Accel-brake control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: ABC, HotNets 2017 and
-// NSDI 2020). An upper reference: its router, the queue abc, tells it what no sender can measure.
+// NSDI 2020). An upper reference: its router, the queue abc, tells the sender what no sender can
+// measure.
 #include <algorithm>
 
 #include "algorithms/registry.hh"
@@ -16,7 +17,7 @@ class Abc final : public Windowed {
         beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
                               "what a loss leaves of the window")) {}
 
-  // Two packets leave for one that accelerates, none for a brake.
+  // An accelerate lets two packets leave, a brake none.
   void on_ack(const Ack& ack) override {
     if (ack.is_recovering) return;
     const auto acknowledged = static_cast<double>(ack.acknowledged);

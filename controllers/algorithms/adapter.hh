@@ -14,7 +14,7 @@
 
 namespace kneepoint {
 
-// Hidden, so that shared objects in one process do not share these.
+// The failure of the last call. Hidden, so that shared objects in one process do not share it.
 class __attribute__((visibility("hidden"))) Failure {
  public:
   // Calls `work`; if that throws, stores the reason and returns `otherwise`.
@@ -52,8 +52,8 @@ class __attribute__((visibility("hidden"))) Failure {
   static inline bool failed_ = false;
 };
 
-// The calls of one running controller. An event that the class does not handle is NULL, and costs
-// nothing.
+// The calls of one running controller. The call of an event that the class does not handle is NULL
+// and costs nothing.
 template <class Algorithm>
 class __attribute__((visibility("hidden"))) Adapter {
  public:

@@ -24,7 +24,7 @@ class AimdSoph final : public Windowed {
             "a smoothed RTT below this multiple of the least RTT doubles the increase")),
         rtt_(parameters, 0.9) {}
 
-  // The parameter keepalive_ms serves until there is a sample.
+  // The parameter keepalive_ms applies until the first RTT sample.
   double keepalive_ms() const override {
     if (not rtt_.has_sample()) return Controller::keepalive_ms();
     return std::max(1.0, timeout_factor_ * rtt_.min_ms());

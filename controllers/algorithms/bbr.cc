@@ -1,6 +1,7 @@
-// BBR, version 1: paces at the bottleneck's rate, with a window of twice its bandwidth-delay
-// product, and probes for both in turn. draft-cardwell-iccrg-bbr-congestion-control-00, section 4,
-// and, of timeouts and spurious losses, Linux's tcp_bbr.c.
+// BBR, version 1: paces at the bottleneck's bandwidth with a window of two bandwidth-delay
+// products, and probes for bandwidth and minimum RTT in turn.
+// draft-cardwell-iccrg-bbr-congestion-control-00, section 4; for timeouts and spurious losses,
+// Linux's tcp_bbr.c.
 #include <algorithm>
 
 #include "algorithms/bbr_model.hh"
@@ -73,7 +74,7 @@ class Bbr final : public Windowed {
     full_bw_.reset();
   }
 
-  // A pipe that is not known to be full is looked at anew (bbr_undo_cwnd of Linux).
+  // The search for a full pipe starts again (bbr_undo_cwnd of Linux).
   void on_undo(const Undo&) override {
     leave_recovery();
     recovery_.undo();
@@ -97,7 +98,7 @@ class Bbr final : public Windowed {
     }
   }
 
-  // Section 4.1.2, and 4.3.5 of its search.
+  // Section 4.1.2; for ProbeRTT, section 4.3.5.
   void update_rtprop(const Ack& ack, double now) {
     const bool is_expired = now > rtprop_stamp_ + rtprop_filter_s_;
     if (measures_rtt(ack) and (effective_rtt_s(ack) <= rtprop_ or is_expired)) {
@@ -123,7 +124,7 @@ class Bbr final : public Windowed {
     if (full_bw_.reached) enter_probe_bw(now);
   }
 
-  // Section 4.3.1.3, and as in Linux a search that ended while the sender was idle.
+  // Section 4.3.1.3. As in Linux, a ProbeRTT that ended while the sender was idle is left, too.
   void restart_from_idle(double now) {
     idle_restart_ = true;
     if (state_ == State::probe_bw) {
@@ -133,7 +134,8 @@ class Bbr final : public Windowed {
     }
   }
 
-  // The draft begins at a random phase other than the draining one; here after it, always.
+  // The draft draws the first phase from all but the draining phase; here it is always the phase
+  // after draining.
   void enter_probe_bw(double now) {
     state_ = State::probe_bw;
     cycle_index_ = 2;
@@ -172,7 +174,8 @@ class Bbr final : public Windowed {
     set_send_quantum();
   }
 
-  // Section 4.2.2: a segment below 1.2 Mbit/s, two below 24, then what a millisecond holds.
+  // Section 4.2.2: one segment below 1.2 Mbit/s, two below 24 Mbit/s, then the segments of a
+  // millisecond, up to 64 KB.
   void set_send_quantum() {
     const double rate_mbps = pacing_rate_.rate() * smss_bits / 1e6;
     send_quantum_ = rate_mbps < 1.2  ? 1
@@ -180,7 +183,8 @@ class Bbr final : public Windowed {
                                      : std::min(pacing_rate_.rate() / 1e3, 64e3 * 8 / smss_bits);
   }
 
-  // Section 4.2.3.2: `gain` bandwidth-delay products, and what hosts aggregate.
+  // Section 4.2.3.2: `gain` bandwidth-delay products, and three send quanta for the hosts'
+  // offloading.
   double inflight(double gain) const {
     if (rtprop_ == infinity) return initial_cwnd_;
     return gain * btlbw_.best() * rtprop_ + 3 * send_quantum_;
@@ -232,7 +236,7 @@ class Bbr final : public Windowed {
   PacingRate pacing_rate_;
   double send_quantum_ = 0;
   DeliveryRate delivery_{};
-  WindowedMax btlbw_{};  // by rounds
+  WindowedMax btlbw_{};  // windowed by rounds
   DeliveryRounds round_{};
   double round_count_ = 0;
   bool round_start_ = false;

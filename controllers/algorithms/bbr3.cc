@@ -1,9 +1,10 @@
-// BBR, version 3: paces at the bottleneck's rate within bounds of rate and flight that follow
-// losses, and probes for more at a time that suits flows of Reno. draft-ietf-ccwg-bbr; functions
-// and variables have its names, and stand in the order of its sections.
+// BBR, version 3: paces at the bottleneck's bandwidth, within bounds on the rate and on the packets
+// in flight that follow losses, and probes for bandwidth at intervals that let Reno flows coexist.
+// Functions and variables have the names of draft-ietf-ccwg-bbr, and stand in the order of its
+// sections.
 //
-// What the draft draws at random has its mean, or 0 of 0 and 1. A packet is a segment: the draft's
-// bytes are packets here.
+// A random draw of the draft is its mean here, and a draw of 0 or 1 is 0. A packet is a segment:
+// the draft's bytes are packets here.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -65,7 +66,9 @@ class Bbr3 final : public Windowed {
     update_control_parameters(static_cast<double>(ack.acknowledged));
   }
 
-  // Section 5.6.4.4. What is in flight beside the segment after a timeout is not told.
+  // Section 5.6.4.4. After a timeout the draft's cwnd is one segment beyond the packets in flight;
+  // the transport does not tell how many packets a timeout leaves in flight, so that cwnd is one
+  // segment.
   void on_loss(const Loss& loss) override {
     if (loss.kind == Loss::Kind::marked) return;
     const bool has_timed_out = loss.kind == Loss::Kind::timed_out;
@@ -239,7 +242,7 @@ class Bbr3 final : public Windowed {
     return full_bw_.now;
   }
 
-  // Whether it has decided the state.
+  // Returns whether it has changed the state.
   bool adapt_long_term_model(const RateSample& rs, double newly_acked) {
     if (round_start_ and ack_phase_ == AckPhase::probe_starting) {
       ack_phase_ = AckPhase::probe_feedback;
@@ -338,7 +341,8 @@ class Bbr3 final : public Windowed {
     handle_inflight_too_high(inflight_at_loss(packet), packet.is_app_limited, now);
   }
 
-  // At which part of the packet losses crossed the threshold: not before it, as in Google's.
+  // The volume in flight at which losses crossed the threshold: at some part of this packet, never
+  // before it, as in Google's implementation.
   double inflight_at_loss(const LostPacket& packet) const {
     const double inflight_prev = packet.tx_in_flight - 1;
     const double lost_prev = packet.lost - 1;
@@ -376,7 +380,7 @@ class Bbr3 final : public Windowed {
                                         : default_cwnd_gain_;
   }
 
-  // Section 5.6.2; a percent less than the rate, against queues.
+  // Section 5.6.2; one percent below the bandwidth, so that the queue drains.
   void set_pacing_rate_with_gain(double pacing_gain) {
     const double rate = pacing_gain * bw_ * 0.99;
     if (rate == pacing_rate_.rate() or (not full_bw_.reached and rate < pacing_rate_.rate())) {
@@ -386,12 +390,12 @@ class Bbr3 final : public Windowed {
     set_send_quantum();
   }
 
-  // Section 5.6.3: what a millisecond holds.
+  // Section 5.6.3: the packets of a millisecond, at least two and up to 64 KB.
   void set_send_quantum() {
     send_quantum_ = std::max(std::min(pacing_rate_.rate() / 1e3, 64e3 * 8 / smss_bits), 2.0);
   }
 
-  // Section 5.6.4.2, with the offload budget of TCP's hosts.
+  // Section 5.6.4.2, with TCP's offload budget.
   double bdp() const { return bw_ * min_rtt_.min_rtt(); }
   double bdp_multiple(double bw, double gain) const {
     return min_rtt_.min_rtt() == infinity ? initial_cwnd_ : gain * bw * min_rtt_.min_rtt();
@@ -466,7 +470,7 @@ class Bbr3 final : public Windowed {
   double round_count_ = 0;
   double drain_start_round_ = 0;
   bool is_cwnd_limited_ = false;
-  uint64_t cwnd_limited_end_ = 0;  // after the last packet that filled the window
+  uint64_t cwnd_limited_end_ = 0;  // follows the last packet that filled the window
 
   AckPhase ack_phase_ = AckPhase::init;
   bool is_bw_probe_sample_ = false;

@@ -1,4 +1,4 @@
-// What BBR, version 3, knows of a path: draft-ietf-ccwg-bbr, section 5.5, whose names it has. Rates
+// The path model of BBR, version 3: draft-ietf-ccwg-bbr, section 5.5, with the draft's names. Rates
 // are in packets/s, volumes in packets, times in seconds.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace kneepoint {
 
-// The greatest delivery rate of the present cycle and the one before (sections 5.5.5 and 5.5.6).
+// The maximum delivery rate of the present and the previous cycle (sections 5.5.5 and 5.5.6).
 class MaxBwFilter {
  public:
   void update_max_bw(const RateSample& rs) {
@@ -31,11 +31,11 @@ class MaxBwFilter {
   double previous_cycle_ = 0;
 };
 
-// The least RTT of ten seconds, and whether the least of five is due for a search (section
-// 5.3.4.3).
+// The minimum RTT of the last 10 s, and whether ProbeRTT is due: after 5 s without a sample below
+// its own minimum (section 5.3.4.3).
 class MinRtt {
  public:
-  // A negative RTT is none.
+  // A negative RTT stands for no sample.
   void update_min_rtt(double rtt, double now) {
     probe_rtt_expired_ = now > probe_rtt_min_stamp_ + probe_rtt_interval_;
     if (rtt >= 0 and (rtt < probe_rtt_min_delay_ or probe_rtt_expired_)) {
@@ -63,8 +63,8 @@ class MinRtt {
   bool probe_rtt_expired_ = false;
 };
 
-// The most packets that arrived beyond the rate, since when they last arrived below it (section
-// 5.5.9).
+// The maximum number of packets delivered beyond bandwidth times time, counted since the delivery
+// last fell below this product (section 5.5.9).
 class ExtraAcked {
  public:
   void update_ack_aggregation(double newly_acked, double now, double bw, double cwnd,
@@ -89,11 +89,11 @@ class ExtraAcked {
   double delivered_ = 0;
 };
 
-// Losses by round trips, and the bounds that they set until the next probe for bandwidth (section
-// 5.5.10.3).
+// The losses of a round trip, and the bounds that losses set until the next probe for bandwidth
+// (section 5.5.10.3).
 class ShortTermModel {
  public:
-  // NoteLoss, but for what is saved; whether it is the first of a round trip.
+  // NoteLoss without saving the state. Returns whether this is the first loss of a round trip.
   bool note_loss(const DeliveryRate& delivery) {
     if (is_loss_in_round_) return false;
     round_.start_round(delivery);
@@ -113,7 +113,7 @@ class ShortTermModel {
     is_loss_in_round_ = false;
     bw_latest_ = inflight_latest_ = 0;
   }
-  // At the end of a round trip; bounds follow losses unless these are a probe's.
+  // At the end of a round trip: losses lower the bounds, except during a probe for bandwidth.
   void adapt_lower_bounds_from_congestion(double max_bw, double cwnd, double beta,
                                           bool is_probing_bw) {
     if (is_loss_in_round_ and not is_probing_bw) {
@@ -125,7 +125,7 @@ class ShortTermModel {
     is_loss_in_round_ = false;
   }
   void reset_short_term_model() { bw_shortterm_ = inflight_shortterm_ = infinity; }
-  // Losses that were none.
+  // After spurious losses.
   void undo(double bw_shortterm, double inflight_shortterm) {
     is_loss_in_round_ = false;
     bw_shortterm_ = std::max(bw_shortterm_, bw_shortterm);
@@ -147,8 +147,8 @@ class ShortTermModel {
   bool is_loss_in_round_ = false;
 };
 
-// The flight that losses allow, and how a probe for bandwidth raises it: in each round trip by
-// twice as much as in the one before (section 5.3.3.6).
+// The bound on packets in flight that losses set, and how a probe for bandwidth raises this bound:
+// in each round trip by twice as much as in the previous round trip (section 5.3.3.6).
 class LongTermModel {
  public:
   bool is_set() const { return inflight_longterm_ < infinity; }

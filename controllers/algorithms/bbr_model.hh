@@ -1,6 +1,6 @@
-// What both versions of BBR have: draft-cardwell-iccrg-bbr-congestion-control-00, section 4, and
-// draft-ietf-ccwg-bbr, section 5, whose names it has. Rates are in packets/s, volumes in packets,
-// times in seconds.
+// The parts that both versions of BBR share: draft-cardwell-iccrg-bbr-congestion-control-00,
+// section 4, and draft-ietf-ccwg-bbr, section 5, with the drafts' names. Rates are in packets/s,
+// volumes in packets, times in seconds.
 #pragma once
 
 #include <algorithm>
@@ -20,21 +20,24 @@ inline double cwnd_gain(Parameters& parameters) {
 
 // BBRMinPipeCwnd, BBR.MinPipeCwnd.
 inline constexpr double min_pipe_cwnd = 4;
-// The draft counts 64 KB and rates in bytes: of payload, as TCP's.
+// The payload of a TCP segment: the drafts count rates, and the 64 KB of a send quantum, in bytes
+// of payload.
 inline constexpr double smss_bits = 1448 * 8;
 
-// Of an acknowledgment that measures one; shorter than a tick of datagrams' clocks is a tick.
+// The RTT that an acknowledgment measures; an RTT of 0, below the tick of the datagrams' clock,
+// counts as one tick.
 inline double effective_rtt_s(const Ack& ack) { return ack.rtt_us > 0 ? rtt_s(ack) : 1e-3; }
 
-// The time between packets. A rate has a floor, as in Linux, whose unit is a packet in 2^24 us.
+// The pacing rate, and the time between packets. The rate has a floor, as in Linux, whose unit of
+// rates is a packet in 2^24 us.
 class PacingRate {
  public:
-  // InitPacingRate: before an RTT is known, it is taken for a millisecond.
+  // InitPacingRate: until an RTT is known, a millisecond stands for it.
   PacingRate(double gain, double initial_cwnd) : nominal_(gain * initial_cwnd) {
     set(nominal_ / 1e-3);
   }
 
-  // Whether it changes, with the first RTT.
+  // Sets the rate by the first RTT. Returns whether this was the first.
   bool init(double srtt) {
     if (nominal_ <= 0) return false;
     set(nominal_ / srtt);
@@ -51,16 +54,18 @@ class PacingRate {
 
  private:
   static constexpr double least_ = 1e6 / (1 << 24);
-  double nominal_;  // packets in an RTT; 0 once that is known
+  double nominal_;  // packets per RTT; 0 once the RTT is known
   double rate_ = 0;
   double gap_us_ = 0;
 };
 
 // Whether a sender has been idle (sections 4.3.1.3 and 5.4.1). Controllers do not hear of the
-// application: what leaves later than pacing lets it, with nothing in flight, had to wait for it.
+// application: a packet that leaves later than pacing requires, with no packet in flight, has
+// waited for the application.
 class IdleRestart {
  public:
-  // Before a packet leaves; then samples are limited until what leaves now is delivered.
+  // Called before a packet leaves; returns whether the packet ends an idle period. If so, rate
+  // samples are app-limited until this packet is delivered.
   bool ends(double now, DeliveryRate& delivery) const {
     if (delivery.in_flight() > 0 or now <= next_send_time_ + lateness_) return false;
     delivery.mark_connection_app_limited();
@@ -71,14 +76,15 @@ class IdleRestart {
   }
 
  private:
-  static constexpr double lateness_ = 0.002;  // of clocks of a millisecond, and of timers
+  static constexpr double lateness_ = 0.002;  // s, of millisecond clocks and of timers
   double next_send_time_ = infinity;
 };
 
-// Whether a pipe is full: three rounds without much growth (sections 4.3.2.2 and 5.3.1.2).
+// Whether the pipe is full: three rounds in which the delivery rate grew too little (sections
+// 4.3.2.2 and 5.3.1.2).
 class FullBw {
  public:
-  // At the end of a round whose rate is not limited by the application.
+  // Called at the end of a round that was not app-limited.
   void check(double delivery_rate, double growth) {
     if (now) return;
     if (delivery_rate >= growth * full_bw_) {
@@ -94,15 +100,16 @@ class FullBw {
   }
 
   bool reached = false;  // ever
-  bool now = false;      // since it was reset
+  bool now = false;      // since the last reset
 
  private:
   double full_bw_ = 0;
   int count_ = 0;
 };
 
-// When a sender is in loss recovery: as long as the transport says so, or where it does not, until
-// what left after the last loss was found is delivered (RFC 9002, section 7.3.2).
+// Whether the sender is in loss recovery: as long as the transport reports it or, on a transport
+// without such reports, until a packet sent after the detection of the last loss is acknowledged
+// (RFC 9002, section 7.3.2).
 class LossRecovery {
  public:
   void begin(const DeliveryRate& delivery) {
@@ -111,7 +118,7 @@ class LossRecovery {
     is_on_ = true;
     was_told_ = false;
   }
-  // Whether it is over with an acknowledgment.
+  // Returns whether recovery ends with this acknowledgment.
   bool ends(const Ack& ack) {
     if (not is_on_) return false;
     was_told_ = was_told_ or ack.is_recovering;
@@ -132,7 +139,7 @@ class LossRecovery {
   uint64_t first_round_end_ = 0;
 };
 
-// The last window that neither a recovery nor ProbeRTT had reduced (sections 4.2.3.4 and 5.6.4.4).
+// The last window before a recovery or ProbeRTT reduced it (sections 4.2.3.4 and 5.6.4.4).
 class PriorCwnd {
  public:
   void save(double cwnd, bool is_reduced) { cwnd_ = is_reduced ? std::max(cwnd_, cwnd) : cwnd; }
@@ -142,8 +149,8 @@ class PriorCwnd {
   double cwnd_ = 0;
 };
 
-// Few packets in flight, for a while and a round trip, so that the least RTT shows (sections 4.3.5
-// and 5.3.4.3).
+// ProbeRTT: few packets in flight, for at least `duration_` and a round trip, so that the queue
+// drains and the minimum RTT can be measured (sections 4.3.5 and 5.3.4.3).
 class ProbeRtt {
  public:
   ProbeRtt(Parameters& parameters, const std::string& meaning)
@@ -153,7 +160,7 @@ class ProbeRtt {
 
   void begin() { done_stamp_.reset(); }
 
-  // Whether it is over, at an acknowledgment that may start a round (HandleProbeRTT).
+  // HandleProbeRTT, at each acknowledgment. Returns whether ProbeRTT is over.
   bool handle(double now, double cwnd, bool round_start, DeliveryRate& delivery,
               DeliveryRounds& rounds) {
     delivery.mark_connection_app_limited();

@@ -1,7 +1,8 @@
-// BIC: searches the window between what the last loss left and that of the loss, then beyond. Xu,
-// Harfoush, Rhee: Binary increase congestion control, INFOCOM 2004, section III; as Linux has it
-// (net/ipv4/tcp_bic.c), which searches by quarters and nears the maximum in smooth_part rounds, or
-// by halves as in the paper (halves).
+// BIC: a binary search between the windows after and before the last loss, then growth beyond them.
+// Xu, Harfoush, Rhee: Binary increase congestion control, INFOCOM 2004, section III. By default as
+// in Linux (net/ipv4/tcp_bic.c), whose steps are a quarter of the distance and which covers the
+// last packets to the maximum in smooth_part rounds; with `halves`, steps are half of the distance,
+// as in the paper.
 #include <algorithm>
 #include <cmath>
 
@@ -53,11 +54,11 @@ class Bic final : public SlowStarting {
     cwnd_ = ssthresh_;
     if (loss.kind == Loss::Kind::timed_out) {
       cwnd_ = 1;
-      last_max_ = 0;  // which Linux forgets
+      last_max_ = 0;  // as in Linux, which forgets it
     }
   }
 
-  // Packets in a round trip.
+  // Packets per round trip.
   double increase() const {
     if (cwnd_ <= low_window_) return 1;
     if (has_halves_) return search_by_halves();
@@ -76,7 +77,7 @@ class Bic final : public SlowStarting {
     return beyond / (parts_ - 1);
   }
 
-  // Beyond the maximum by 1, 2, 4 packets and so on, a round each.
+  // Beyond the maximum, successive rounds add 1, 2, 4 packets and so on.
   double search_by_halves() const {
     const double wanted = cwnd_ < last_max_ ? (last_max_ - cwnd_) / 2
                                             : std::scalbn(1.0, std::ilogb(cwnd_ - last_max_ + 1));
@@ -84,7 +85,7 @@ class Bic final : public SlowStarting {
   }
 
   static constexpr double parts_ = 4;
-  static constexpr double longest_before_loss_ = 20;  // acknowledgments for a packet
+  static constexpr double longest_before_loss_ = 20;  // ACKs per packet of growth, at most
 
   double max_increase_;
   double min_increase_;

@@ -2,8 +2,9 @@
 //
 // The report leaves details open, which are parameters here so that they can be recovered from its
 // table: whether alpha is added per ACK or per RTT, the least window, an RTT limit; whether the
-// last step may lead beyond the boundary (overshoot), and whether a part of a packet in the window
-// lets one more out (round_up). Its author's published code does both (github.com/ngpjunior/tp2).
+// last step may lead beyond the boundary (overshoot), and whether a fraction of a packet in the
+// window admits one more packet (round_up). The author's published code does both
+// (github.com/ngpjunior/tp2).
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// What a rule remembers of each packet in flight, by its number.
+// A rule's records of the packets in flight, by sequence number.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace kneepoint {
 template <class Record>
 class ByNumber {
  public:
-  // Of a packet that leaves.
+  // The record of a packet that is sent now.
   Record& at_new(uint64_t number) {
     if (number - first_ >= records_.size()) widen(number);
     return at(number);
   }
-  // Of one that has left, and was not forgotten.
+  // The record of a packet that was sent and not forgotten.
   Record& at(uint64_t number) { return records_[number & (records_.size() - 1)]; }
-  // Of one that is acknowledged, and all before it.
+  // The record of an acknowledged packet; forgets this packet and all earlier packets.
   const Record& take(uint64_t number) {
     forget_before(number + 1);
     return at(number);
   }
   void forget_before(uint64_t number) { first_ = number; }
-  // Of the first in flight.
+  // The record of the oldest packet in flight.
   const Record& first() { return at(first_); }
 
  private:
@@ -34,7 +34,7 @@ class ByNumber {
     }
   }
 
-  std::vector<Record> records_ = std::vector<Record>(64);  // a power of two of them
+  std::vector<Record> records_ = std::vector<Record>(64);  // size: a power of two
   uint64_t first_ = 0;
 };
 

@@ -1,8 +1,8 @@
 // C4: a nominal rate that only measurements raise and only congestion lowers, and a window for the
 // longest RTT that jitter alone explains. draft-huitema-ccwg-c4-spec.
 //
-// The delivery rate's interval is the draft's, or longer where a packet left after a pause. Senders
-// here always have data and send single packets: neither limits of the application nor the quantum
+// The interval of a delivery rate is the draft's, or longer if a packet left after a pause. Senders
+// here always have data and send single packets, so that neither application limits nor the quantum
 // matter.
 #include <algorithm>
 
@@ -51,10 +51,10 @@ class C4 final : public Controller {
 
   void on_ack(const Ack& ack) override {
     const auto sample = delivery_.on_ack(ack);
-    // Part of the first window would say less than all of it.
+    // A rate from a part of the first window would be too low.
     const bool is_assessable = delivery_.delivered() >= initial_window_ and not is_congested_;
     if (sample and is_assessable) rate_ = std::max(rate_, sample->delivery_rate);
-    // This acknowledgment, and those until the next era, are of packets sent in the era that ends.
+    // This acknowledgment, and all until the next era, acknowledge packets sent in the ending era.
     if (rounds_.advance(ack)) end_era();
     hear_losses(ack);
     if (loss_share_ > 0.02 + 0.5 * (1 - sensitivity())) be_congested(ack, beta_, 1);
@@ -74,7 +74,7 @@ class C4 final : public Controller {
  private:
   enum class State { initial, recovery, cruising, pushing };
 
-  // How much of a great flow this is: those react earlier.
+  // The sensitivity to congestion, from 0 to 1, grows with the rate: large flows react earlier.
   double sensitivity() const {
     const double bytes_per_s = rate_ * segment_bytes_;
     if (bytes_per_s <= 1e6) return 0.92 * std::max(bytes_per_s - 5e4, 0.0) / 9.5e5;
@@ -86,7 +86,7 @@ class C4 final : public Controller {
     loss_share_ *= kept(static_cast<double>(ack.acknowledged));
   }
 
-  // Of the smoothed share of losses, with each packet.
+  // The part of the smoothed loss share that remains after so many more packets.
   static double kept(double packets) {
     double share = 1;
     for (; packets > 0; --packets) share *= 15 / 16.0;
@@ -136,8 +136,8 @@ class C4 final : public Controller {
     enter(State::initial);
   }
 
-  // The Initial state takes a loss seriously after 20 packets, a delay after `patience` round trips
-  // without an increase. What is heard in Recovery is of what was sent before it.
+  // In the Initial state losses count after 20 packets, and delays after `patience` round trips
+  // without an increase. Signals in Recovery concern packets sent before it.
   void be_congested(const Ack& ack, double decrease, int patience) {
     if (state_ == State::recovery) {
       is_congested_ = true;
@@ -188,7 +188,7 @@ class C4 final : public Controller {
   double era_least_s_ = infinity;
   double era_most_s_ = 0;
   double gain_ = initial_gain_;
-  double earlier_gain_ = initial_gain_;  // of the era before
+  double earlier_gain_ = initial_gain_;  // of the previous era
   double push_gain_ = weak_push_;
   double era_rate_ = 0;
   double recovered_rate_ = 0;

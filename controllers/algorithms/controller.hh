@@ -13,20 +13,20 @@
 
 namespace kneepoint {
 
-// What a transport tells: algorithms/interface.h says what their members are.
+// The events that a transport reports; algorithms/interface.h documents their members.
 using Ack = kneepoint_ack;
 using Keepalive = kneepoint_keepalive;
 using Loss = kneepoint_loss;
 using Undo = kneepoint_undo;
 
-// Packets in flight are a run's memory: in the emulator 40 bytes each until they have left the
-// sender and 40 in the link's queue, in mm-link some 2 kB. With this many a run takes 100 MB,
-// mm-link 2 GB.
+// The widest window, in packets. It bounds the memory of a run: a packet takes 40 bytes in the
+// emulator until it has left the sender, 40 bytes in the link's queue, and about 2 kB in mm-link.
+// With this window a run takes 100 MB, mm-link 2 GB.
 inline constexpr double widest_window = 1 << 20;
 
 inline constexpr Limits first_windows{.low = 1, .high = 50, .least = 1};
 
-// The constant of most rules; RFC 6928 has 10.
+// The parameter initial_window, in packets; its default is RFC 6928's, unless a rule has its own.
 inline double initial_window(Parameters& parameters, double fallback = 10,
                              const Limits& limits = first_windows) {
   return parameters.real("initial_window", fallback, limits, "packets",
@@ -37,20 +37,22 @@ class Controller {
  public:
   virtual ~Controller() = default;
 
-  // Whether the window holds in loss recovery, too, and not the transport's. on_ack then hears of
-  // what SACK alone reports.
+  // Whether the controller's window also bounds the sender in loss recovery, in place of the
+  // transport's. on_ack is then also called for acknowledgments whose only news is SACK.
   static constexpr bool governs_recovery = false;
 
   // Congestion window in packets. Its integer part bounds the datagrams in flight.
   virtual double window() const = 0;
 
-  // How long the sender stays silent before it sends one datagram, window or not.
+  // How long the sender stays silent before it sends one datagram, even if the window is full.
   virtual double keepalive_ms() const { return keepalive_ms_; }
 
-  // Microseconds between two datagrams. A controller that does not override it does not pace: what
-  // the window allows leaves at once.
+  // Microseconds between two datagrams. A controller that does not override it does not pace: it
+  // sends as soon as the window allows.
   virtual double pacing_us() const { return 0; }
 
+  // Events: a packet was sent, a packet was acknowledged, a keepalive was sent, packets were lost
+  // or marked, the last losses proved spurious. By default each is ignored.
   virtual void on_sent(uint64_t /* sequence_number */, int64_t /* now_ms */) {}
   virtual void on_ack(const Ack& /* ack */) {}
   virtual void on_keepalive(const Keepalive& /* keepalive */) {}
@@ -69,7 +71,7 @@ class Controller {
   double keepalive_ms_;
 };
 
-// One that keeps its window.
+// A controller whose window is a member, cwnd_.
 class Windowed : public Controller {
  public:
   double window() const override { return cwnd_; }
@@ -83,7 +85,8 @@ class Windowed : public Controller {
   double cwnd_;
 };
 
-// One for which a silence, where nothing is retransmitted, counts as a retransmission timeout.
+// A controller that treats a silence as a retransmission timeout, on transports that do not
+// retransmit.
 class TimingOut : public Windowed {
  public:
   void on_keepalive(const Keepalive& keepalive) override {

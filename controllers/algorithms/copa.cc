@@ -1,6 +1,7 @@
-// Copa: the rate 1/(delta dq) for a queueing delay dq, approached faster the longer it lies in one
-// direction; beside flows that fill buffers, delta follows losses. Arun, Balakrishnan: Copa, NSDI
-// 2018, section 2. What loses packets is not what it follows: it goes on during recoveries.
+// Copa: the target rate is 1/(delta dq) at a queueing delay dq, and the window approaches it faster
+// the longer it moves in one direction; beside flows that fill buffers, delta follows losses. Arun,
+// Balakrishnan: Copa, NSDI 2018, section 2. Losses do not stop the window: it moves during
+// recoveries, too.
 #include <algorithm>
 
 #include "algorithms/measures.hh"
@@ -34,7 +35,7 @@ class Copa final : public Windowed {
     if (rounds_.advance(ack)) end_round(now);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     const double queueing_ms = standing_ms_.best() - min_ms_.best();
-    // cwnd/standing RTT against 1/(delta dq).
+    // The rate cwnd/standing RTT against the target 1/(delta dq).
     const bool is_below_target = cwnd_ * delta_ * queueing_ms <= standing_ms_.best();
     is_slow_start_ = is_slow_start_ and is_below_target;
     if (is_slow_start_) {
@@ -46,7 +47,7 @@ class Copa final : public Windowed {
     cwnd_ = std::clamp(cwnd_, min_window_, widest_window);
   }
 
-  // The paper leaves timeouts to the transport. What was sent is lost, and with it the direction.
+  // The paper leaves timeouts to the transport. Here a timeout resets the window and the velocity.
   void on_loss(const Loss& loss) override {
     has_lost_in_round_ = true;
     if (loss.kind != Loss::Kind::timed_out) return;
@@ -65,8 +66,9 @@ class Copa final : public Windowed {
     if (rtt_ms - min_ms_.best() <= nearly_empty_ * range_ms) emptied_at_s_ = now;
   }
 
-  // Section 2.2: where Copa's flows are alone, the queue is nearly empty once in five round trips.
-  // (Not where a tenth of it is less than a packet: there `competitive` takes them for others.)
+  // Section 2.2: if all flows are Copa's, the queue is nearly empty at least once in five round
+  // trips. (This fails where a tenth of the queue is less than a packet: there `competitive`
+  // mistakes Copa's own flows for others.)
   void end_round(double now) {
     follow_direction();
     const bool competes =
@@ -81,9 +83,10 @@ class Copa final : public Windowed {
     has_lost_in_round_ = false;
   }
 
-  // The velocity doubles with each round trip once the window has moved in one direction for three,
-  // though no window moves faster than in slow start, as in the authors' program: the paper bounds
-  // the velocity by nothing, and steps wider than the way to the target never find it.
+  // The velocity doubles in each round trip once the window has moved in one direction for three
+  // round trips. As in the authors' program, the window never moves faster than in slow start: the
+  // paper does not bound the velocity, and steps larger than the distance to the target never
+  // converge.
   void follow_direction() {
     const bool rises = cwnd_ > window_before_;
     if (is_slow_start_ or rises != was_rising_) {

@@ -37,7 +37,7 @@ class Cubic final : public SlowStarting {
       min_rtt_us_ = std::min(min_rtt_us_, ack.rtt_us);
       rtt_s_ = rtt_s(ack);
     }
-    // As in Linux, the acknowledgment that ends slow start no longer lets the window double.
+    // As in Linux, the acknowledgment that ends slow start already counts for congestion avoidance.
     if (has_hystart_ and cwnd_ < ssthresh_ and hystart_.sees_the_end(ack, cwnd_)) ssthresh_ = cwnd_;
     if (not ack.is_cwnd_limited) return;
     if (cwnd_ < ssthresh_) {
@@ -51,7 +51,7 @@ class Cubic final : public SlowStarting {
 
  private:
   void reduce(const Loss& loss) override {
-    // Section 4.7: a flow that lost earlier than before leaves room for others.
+    // Section 4.7: a flow that lost packets at a smaller window than before leaves room for others.
     w_max_ = fast_convergence_ and cwnd_ < w_max_ ? cwnd_ * (1 + beta_) / 2 : cwnd_;
     ssthresh_ = std::max(cwnd_ * beta_, 2.0);
     if (has_whole_packets_) {
@@ -61,7 +61,7 @@ class Cubic final : public SlowStarting {
     linux_.begin_anew();
     rfc9438_.begin_anew(cwnd_);
     if (loss.kind == Loss::Kind::timed_out) {
-      w_max_ = 0;  // section 4.8: the next epoch begins with K = 0, at its own window
+      w_max_ = 0;  // section 4.8: the next epoch begins with K = 0 at its first window
       cwnd_ = 1;
     } else {
       cwnd_ = ssthresh_;

@@ -13,8 +13,9 @@
 namespace kneepoint {
 
 // As in Linux 6 (net/ipv4/tcp_cubic.c): windows are whole packets, and the window grows by one
-// packet in `packets_for_one_`, which is recomputed when the window has changed or after 32 ms.
-// Linux counts time in jiffies, of 1 ms here, and in units of 1/1024 s.
+// packet for every `packets_for_one_` acknowledged packets. This number is recomputed when the
+// window has changed or after 32 ms. Linux counts time in jiffies, of 1 ms here, and in units of
+// 1/1024 s.
 class LinuxCubic {
  public:
   LinuxCubic(double c, double beta)
@@ -75,12 +76,12 @@ class LinuxCubic {
   static constexpr int64_t longest_unchanged_ms_ = 31;
 
   double scale_;       // of the cube, in 1/1024 packets/s^3
-  double reno_scale_;  // in packets acknowledged for 8 that Reno grows by, of a window of 8
+  double reno_scale_;  // packets acknowledged per packet of Reno's growth, at a window of 8
   std::optional<int64_t> epoch_start_ms_{};
   int64_t last_update_ms_ = 0;
   double last_window_ = 0;
   double plateau_ = 0;
-  double k_ = 0;  // until it is reached, in 1/1024 s
+  double k_ = 0;  // from the epoch's start to the plateau, in 1/1024 s
   double packets_for_one_ = 0;
   WholeWindow whole_window_{};
   double acknowledged_in_epoch_ = 0;

@@ -15,7 +15,7 @@ class Rfc9438Cubic {
  public:
   Rfc9438Cubic(double c, double beta) : c_(c), beta_(beta) {}
 
-  // After a loss, before which the window was `cwnd_prior`.
+  // After a loss; `cwnd_prior` is the window before it.
   void begin_anew(double cwnd_prior) {
     epoch_start_us_.reset();
     cwnd_prior_ = cwnd_prior;
@@ -39,7 +39,7 @@ class Rfc9438Cubic {
   }
 
  private:
-  // When the window may grow again, not when the loss was found.
+  // An epoch begins when the window may grow again, not when the loss is detected.
   void begin_epoch(double cwnd, double w_max, int64_t now_us) {
     epoch_start_us_ = now_us;
     w_est_ = cwnd;

@@ -1,5 +1,6 @@
-// DALIDA: additive steps scaled by how far the average RTT is from its target, with room for
-// several times its deviation. Deitch, Schaub: an entry of a contest, Stanford CS 244, 2016.
+// DALIDA: additive steps scaled by the ratio of the average RTT to a target; the window shrinks if
+// the average plus several deviations exceeds the target. Deitch, Schaub: an entry of a contest,
+// Stanford CS 244, 2016.
 #include <algorithm>
 #include <cmath>
 

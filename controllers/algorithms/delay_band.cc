@@ -1,4 +1,4 @@
-// Additive moves outside a band of the smoothed RTT, none inside. Report 002 part C.
+// Additive steps while the smoothed RTT is outside a band, none inside it. Report 002 part C.
 #include <algorithm>
 
 #include "algorithms/registry.hh"

@@ -1,5 +1,5 @@
-// The delay that each window had, smoothed, and the curve through it. Zaki et al., SIGCOMM 2015,
-// section 4.2; the distance of the curve's knots is that of the authors' verus_server.cpp.
+// The smoothed delay at each window, and a curve through these delays. Zaki et al., SIGCOMM 2015,
+// section 4.2; the curve's knots are as far apart as in the authors' verus_server.cpp.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,9 @@ class DelayProfile {
     delays_ms_.erase(delays_ms_.lower_bound(window), delays_ms_.end());
   }
 
-  // Each knot is the mean of 15 windows, of fewer if there would be fewer than five knots. A delay
-  // never falls as the window grows: knots that disagree share their mean.
+  // Each knot is the mean over 15 windows, or over fewer windows if there would be fewer than five
+  // knots. The curve never falls: neighbouring knots that would make it fall are merged into their
+  // mean.
   void fit() {
     curve_.clear();
     const double last = delays_ms_.empty() ? 0 : delays_ms_.rbegin()->first;
@@ -42,8 +43,8 @@ class DelayProfile {
     }
   }
 
-  // Whether a delay has a window: on the curve, or on its straight continuation to no more than
-  // twice its last window.
+  // Whether the curve has a window for a delay; beyond its last knot the curve continues straight,
+  // up to twice the last window.
   bool maps(double delay_ms) const {
     return curve_.size() >= 2 and window_of(delay_ms) <= 2 * curve_.back().window;
   }
@@ -55,7 +56,7 @@ class DelayProfile {
     return low.window + (delay_ms - low.delay_ms) * (above->window - low.window) /
                             (above->delay_ms - low.delay_ms);
   }
-  // The inverse, which ends with the curve; `otherwise` without one.
+  // The delay at a window, constant beyond the ends of the curve; `otherwise` if there is no curve.
   double delay_ms_of(double window, double otherwise) const {
     if (curve_.empty()) return otherwise;
     const auto above =
@@ -69,7 +70,7 @@ class DelayProfile {
   }
 
  private:
-  // Means over so many windows.
+  // Means over a number of windows.
   struct Knot {
     double window = 0;
     double delay_ms = 0;

@@ -1,6 +1,6 @@
-// The rate at which packets are delivered, and those that are lost, for each acknowledgment:
-// draft-cheng-iccrg-delivery-rate-estimation-00, section 3; draft-ietf-ccwg-bbr, section 4.1, whose
-// names it has. Volumes are in packets.
+// The delivery rate and the lost packets at each acknowledgment, with the names of
+// draft-cheng-iccrg-delivery-rate-estimation-00, section 3, and draft-ietf-ccwg-bbr, section 4.1.
+// Volumes are in packets.
 #pragma once
 
 #include <algorithm>
@@ -15,28 +15,29 @@
 
 namespace kneepoint {
 
-// Of the newest packet that an acknowledgment delivers (RS); as made, of none.
+// The rate sample (RS) of the newest packet that an acknowledgment delivers; by default, of no
+// packet.
 struct RateSample {
   double delivery_rate = 0;     // packets/s; 0 where the interval is shorter than any round trip
-  double delivered = 0;         // since it left
-  double prior_delivered = -1;  // when it left
-  double tx_in_flight = 0;      // when it had left
-  double lost = 0;              // since it left
-  bool is_app_limited = false;  // as the sender sent less than it might: the rate may be too low
+  double delivered = 0;         // since the packet was sent
+  double prior_delivered = -1;  // when the packet was sent
+  double tx_in_flight = 0;      // just after the packet was sent
+  double lost = 0;              // since the packet was sent
+  bool is_app_limited = false;  // less was sent than allowed: the rate may be too low
 };
 
-// A packet that is newly known to be lost, as HandleLostPacket wants it (section 5.5.10.2).
+// A packet that is newly known to be lost, with the inputs of HandleLostPacket (section 5.5.10.2).
 struct LostPacket {
-  double tx_in_flight;  // when it had left
-  double lost;          // since it left, with it
+  double tx_in_flight;  // just after the packet was sent
+  double lost;          // since the packet was sent, itself included
   bool is_app_limited;
   bool begins_range;  // the packet before it was not lost
 };
 
 class DeliveryRate {
  public:
-  // A retransmission gives no sample of its own. Senders tell whole milliseconds; what leaves
-  // leaves no earlier than the last acknowledgment came.
+  // A retransmission gives no sample of its own. Senders report whole milliseconds, so that the
+  // time of sending may have to be raised to the time of the last acknowledgment.
   void on_sent(uint64_t sequence_number, int64_t now_ms) {
     const double send_time = std::max(static_cast<double>(now_ms) / 1e3, delivered_time_);
     if (in_flight_ <= 0) first_send_time_ = delivered_time_ = send_time;
@@ -50,12 +51,14 @@ class DeliveryRate {
                                      .is_app_limited = delivered_ <= app_limited_};
   }
 
-  // Timers tell of no lost packets: those are not newly lost with the next acknowledgment.
+  // A timeout names no packets: the losses that it finds are not newly lost with the next
+  // acknowledgment.
   void on_loss(const Loss& loss) {
     has_timed_out_ = has_timed_out_ or loss.kind == Loss::Kind::timed_out;
   }
 
-  // None where it delivers nothing but what was sent again.
+  // No sample if the acknowledgment delivers no packet beyond those acknowledged before, but only a
+  // retransmission, for example.
   std::optional<RateSample> on_ack(const Ack& ack) {
     const double now = now_s(ack);
     const auto delivered = static_cast<double>(ack.delivered);
@@ -66,7 +69,7 @@ class DeliveryRate {
         ack.sequence_number >= next_unacknowledged_ and ack.sequence_number < next_to_send_;
     newly_lost_ = 0;
     lost_packets_.clear();
-    const bool is_plain = is_new and missing_.empty() and ack.lost == told_ and
+    const bool is_plain = is_new and missing_.empty() and ack.lost == reported_lost_ and
                           not has_timed_out_ and
                           ack.sequence_number + 1 == next_unacknowledged_ + ack.acknowledged;
     if (not is_plain) hear_losses(ack, is_new);
@@ -97,22 +100,24 @@ class DeliveryRate {
   uint64_t next_to_send() const { return next_to_send_; }
   double delivered() const { return delivered_; }
   double in_flight() const { return in_flight_; }
-  // Before the last acknowledgment.
+  // The packets in flight before the last acknowledgment.
   double prior_in_flight() const { return prior_in_flight_; }
-  // Packets of whose loss the last acknowledgment was the first to tell, timers aside.
+  // The number of packets that the last acknowledgment newly reports lost, without losses found by
+  // a timeout.
   double newly_lost() const { return newly_lost_; }
-  // All of whose loss was not known before the last acknowledgment. A transport says how many they
-  // are, not which: the oldest of which nothing was heard.
+  // All packets newly known to be lost at the last acknowledgment, losses found by a timeout
+  // included. A transport reports how many packets are lost, not which: the oldest packets without
+  // an acknowledgment are taken.
   const std::vector<LostPacket>& lost_packets() const { return lost_packets_; }
 
-  // What is sent from now on, until more than what is in flight has been delivered, gives limited
-  // samples.
+  // Packets sent from now on give app-limited samples, until more packets have been delivered than
+  // are in flight now.
   void mark_connection_app_limited() { app_limited_ = delivered_ + in_flight_; }
 
  private:
   struct Sent {
     double send_time;
-    double first_send_time;  // of the packet that was newly acknowledged when this one left
+    double first_send_time;  // of the last packet acknowledged when this packet was sent
     double delivered_time;
     double delivered;
     double tx_in_flight;
@@ -121,20 +126,21 @@ class DeliveryRate {
   };
 
   void hear_losses(const Ack& ack, bool is_new) {
-    // An acknowledgment out of order corrects what one before it told.
-    const uint64_t told = std::exchange(told_, ack.lost);
+    // A reordered acknowledgment corrects the count of an earlier acknowledgment.
+    const uint64_t told = std::exchange(reported_lost_, ack.lost);
     const uint64_t newly_lost = std::min(ack.lost - std::min(told, ack.lost), next_to_send_);
     newly_lost_ = std::exchange(has_timed_out_, false) ? 0 : static_cast<double>(newly_lost);
     find_missing(ack, is_new);
     for (uint64_t i = 0; i < newly_lost; ++i) lose_one();
-    // What is sent above it is in flight, and of the rest at most the missing: others were
-    // delivered together with what an acknowledgment named.
+    // All packets sent after the acknowledged packet are in flight; of the earlier packets, no more
+    // can be missing than the remaining number in flight. Acknowledgments that name one packet have
+    // delivered others with it.
     const uint64_t above = is_new ? ack.sequence_number + 1 : next_unacknowledged_;
     const uint64_t most = ack.in_flight - std::min(next_to_send_ - above, ack.in_flight);
     while (missing_.size() > most) missing_.pop_front();
   }
 
-  // What an acknowledgment passes without delivering it comes before what it delivers.
+  // The packets that an acknowledgment skips are taken to precede the packets that it delivers.
   void find_missing(const Ack& ack, bool is_new) {
     if (is_new) {
       const uint64_t passed = ack.sequence_number + 1 - next_unacknowledged_;
@@ -168,7 +174,8 @@ class DeliveryRate {
   ByNumber<Sent> sent_{};
   uint64_t next_unacknowledged_ = 0;
   uint64_t next_to_send_ = 0;
-  std::deque<uint64_t> missing_{};  // below that, neither delivered nor known to be lost
+  // Packets below next_unacknowledged_, neither delivered nor known to be lost.
+  std::deque<uint64_t> missing_{};
   std::vector<LostPacket> lost_packets_{};
   uint64_t last_lost_ = UINT64_MAX - 1;
   double first_send_time_ = 0;  // s
@@ -178,17 +185,17 @@ class DeliveryRate {
   double prior_in_flight_ = 0;
   double app_limited_ = -1;
   double min_rtt_ = infinity;  // s
-  uint64_t told_ = 0;
+  uint64_t reported_lost_ = 0;
   bool has_timed_out_ = false;
   double newly_lost_ = 0;
   double lost_ = 0;
 };
 
-// Packet-timed round trips (section 5.5.1): one ends with the delivery of what left after it had
-// begun.
+// Packet-timed round trips (section 5.5.1): a round ends with the delivery of a packet sent after
+// the round began.
 class DeliveryRounds {
  public:
-  // Whether a round ends, and the next begins, with it (UpdateRound).
+  // UpdateRound. Returns whether the sample ends a round and begins the next.
   bool update_round(const RateSample& rs, const DeliveryRate& delivery) {
     if (rs.prior_delivered < next_round_delivered_) return false;
     start_round(delivery);

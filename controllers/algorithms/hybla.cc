@@ -1,7 +1,7 @@
-// Hybla: a connection with a long round trip grows as one of rtt0_ms would. Caini, Firrincieli: TCP
-// Hybla, International Journal of Satellite Communications and Networking 22, 2004, section 4:
-// rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after it. The window
-// begins with rho packets, as soon as an RTT is known.
+// Hybla: a connection with a long RTT grows as a connection with an RTT of rtt0_ms would. Caini,
+// Firrincieli: TCP Hybla, International Journal of Satellite Communications and Networking 22,
+// 2004, section 4: rho = RTT/RTT0; an acknowledgment adds 2^rho - 1 in slow start, rho^2/cwnd after
+// it. The window is at least rho packets as soon as an RTT is known.
 #include <algorithm>
 
 #include "algorithms/measures.hh"

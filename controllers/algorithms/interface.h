@@ -32,18 +32,18 @@ struct kneepoint_parameter {
   int is_log;
 };
 
-/* A rule's needs that not every transport meets. A run of such a rule on another
- * transport is refused. */
+/* Needs of a rule that only some transports meet. A run of the rule on any other transport is
+ * refused. */
 enum kneepoint_need {
   KNEEPOINT_NEEDS_RECEIVER_CLOCK = 1, /* received_ms is known */
-  KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss hears of retransmission timeouts: TCP's */
-  KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss hears of marks: TCP's with ECN */
+  KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss reports retransmission timeouts (TCP) */
+  KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss reports marks (TCP with ECN) */
   KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
   KNEEPOINT_NEEDS_HEARTBEATS = 16     /* keepalives are empty, and only its packets delay them */
 };
 
 struct kneepoint_declaration {
-  const char* name; /* the file's: NAME.so */
+  const char* name; /* as in the file's name, NAME.so */
   const char* summary;
   const char* source;
   size_t parameter_count;
@@ -51,36 +51,37 @@ struct kneepoint_declaration {
   uint32_t needs; /* a sum of kneepoint_need */
 };
 
-/* Times in milliseconds are whole ones of the sender's clock. */
+/* Times in milliseconds are whole milliseconds of the sender's clock. */
 struct kneepoint_sent {
   uint64_t sequence_number;
   int64_t now_ms;
 };
 
-/* The same on every transport, of datagrams and of TCP's segments. No packet's delivery is told
- * twice. */
+/* An acknowledgment, the same for datagrams and for TCP's segments. The delivery of a packet is
+ * reported once. */
 struct kneepoint_ack {
   uint64_t sequence_number; /* of the packet that is acknowledged */
   int64_t sent_ms;          /* sender's clock when it left */
-  /* receiver's clock when it arrived; -1: the transport does not tell */
+  /* receiver's clock when it arrived; -1: the transport does not report it */
   int64_t received_ms KNEEPOINT_DEFAULT(-1);
   int64_t ack_received_ms;             /* sender's clock when the acknowledgment arrived */
   int64_t now_us KNEEPOINT_DEFAULT(0); /* sender's clock */
-  /* as precise as the transport's clock; -1: none was measured */
+  /* as precise as the transport's clock; -1: no RTT was measured */
   int64_t rtt_us KNEEPOINT_DEFAULT(-1);
-  /* packets that nothing, SACK included, has reported before */
+  /* packets newly acknowledged, by SACK or cumulatively */
   uint64_t acknowledged KNEEPOINT_DEFAULT(1);
-  /* packets, after it: sent, neither delivered nor known to be lost */
+  /* packets after this event: sent, and neither delivered nor known to be lost */
   uint64_t in_flight KNEEPOINT_DEFAULT(0);
   uint64_t delivered KNEEPOINT_DEFAULT(0); /* packets so far, SACK included */
   uint64_t lost KNEEPOINT_DEFAULT(0);      /* packets known to be lost so far */
-  /* of the packets delivered since the last acknowledgment, those that a queue marked; 0 for a
-   * rule that does not need it */
+  /* packets delivered since the last acknowledgment that a queue marked; 0 unless the rule needs
+   * counted marks */
   uint64_t marked KNEEPOINT_DEFAULT(0);
-  /* It left before the last loss was found, and that is being repaired: no window grows by it. */
+  /* The packet was sent before the last loss was detected, and that loss is still being repaired:
+   * the acknowledgment grows no window. */
   int is_recovering KNEEPOINT_DEFAULT(0);
-  /* The window bounds what is in flight, not the application or a socket's buffer: elsewhere no
-   * window grows (RFC 9002, section 7.8). */
+  /* The window limits the packets in flight, rather than the application or a socket's buffer. If
+   * it does not, no window grows (RFC 9002, section 7.8). */
   int is_cwnd_limited KNEEPOINT_DEFAULT(1);
 
 #ifdef __cplusplus
@@ -91,22 +92,23 @@ struct kneepoint_ack {
 struct kneepoint_keepalive {
   int64_t now_ms;
   int64_t now_us;
-  uint64_t in_flight;                   /* packets, before it */
-  int is_repeated KNEEPOINT_DEFAULT(0); /* nothing sent later was acknowledged since the last */
+  uint64_t in_flight; /* packets before this event */
+  /* no packet sent after the last keepalive has been acknowledged */
+  int is_repeated KNEEPOINT_DEFAULT(0);
 };
 
 enum kneepoint_loss_kind {
-  KNEEPOINT_LOST = 1,      /* later packets arrived: at most once in a round trip */
-  KNEEPOINT_TIMED_OUT = 2, /* nothing arrived for a retransmission timeout */
-  KNEEPOINT_MARKED = 3 /* congestion was marked, and nothing lost: at most once in a round trip */
+  KNEEPOINT_LOST = 1,      /* later packets arrived; reported at most once in a round trip */
+  KNEEPOINT_TIMED_OUT = 2, /* no acknowledgment came for a retransmission timeout */
+  KNEEPOINT_MARKED = 3     /* a queue marked packets; reported at most once in a round trip */
 };
 
 struct kneepoint_loss {
   int64_t now_ms;
   int64_t now_us;
   int kind;           /* one of kneepoint_loss_kind */
-  uint64_t in_flight; /* packets that were sent and not acknowledged when it was found out */
-  /* a timeout of a packet that has timed out before: ssthresh holds (RFC 5681, section 3.1) */
+  uint64_t in_flight; /* packets sent and not acknowledged when the loss was detected */
+  /* the timeout of a packet that has timed out before: ssthresh stays (RFC 5681, section 3.1) */
   int is_repeated KNEEPOINT_DEFAULT(0);
 
 #ifdef __cplusplus
@@ -114,15 +116,15 @@ struct kneepoint_loss {
 #endif
 };
 
-/* What the last losses told of was late, not lost: RFC 3522. */
+/* The last losses were spurious: the packets were late, not lost (RFC 3522). */
 struct kneepoint_undo {
   int64_t now_ms;
   int64_t now_us;
 };
 
 enum kneepoint_failure_kind {
-  KNEEPOINT_FAILED = 1,       /* the controller's own doing */
-  KNEEPOINT_OUT_OF_MEMORY = 2 /* the machine's */
+  KNEEPOINT_FAILED = 1,       /* an error of the controller */
+  KNEEPOINT_OUT_OF_MEMORY = 2 /* a fault of the machine */
 };
 
 struct kneepoint_failure {
@@ -131,7 +133,7 @@ struct kneepoint_failure {
 };
 
 /* A call reports a failure by its return value: NULL (declare, create), NaN (window, keepalive_ms,
- * pacing_us) or another number than 0 (events). */
+ * pacing_us) or a number other than 0 (events). */
 struct kneepoint_interface {
   uint32_t version; /* KNEEPOINT_INTERFACE_VERSION */
 
@@ -145,7 +147,7 @@ struct kneepoint_interface {
   /* Packets; the integer part bounds the datagrams in flight. */
   double (*window)(const void* controller);
 
-  /* How long the sender stays silent before it sends one datagram, window or not. */
+  /* How long the sender stays silent before it sends one datagram, even if the window is full. */
   double (*keepalive_ms)(const void* controller);
 
   /* Why the last call failed; NULL if it did not. Valid until the next call. */
@@ -157,19 +159,19 @@ struct kneepoint_interface {
   int (*on_keepalive)(void* controller, const struct kneepoint_keepalive* event);
   int (*on_loss)(void* controller, const struct kneepoint_loss* event);
 
-  /* The time between two datagrams, in microseconds, asked after each. NULL where a controller does
-   * not pace: it sends as soon as the window allows. */
+  /* The time between two datagrams, in microseconds, asked after each datagram. NULL if the
+   * controller does not pace: it then sends as soon as the window allows. */
   double (*pacing_us)(const void* controller);
 
-  /* Whether its window holds in loss recovery, too, and not the transport's. It then hears of each
-   * acknowledgment that SACK alone gives something to tell. */
+  /* Whether the controller's window also bounds the sender in loss recovery, in place of the
+   * transport's. on_ack is then also called for acknowledgments whose only news is SACK. */
   int governs_recovery;
 
-  /* NULL where a controller keeps what losses that were none have left it. */
+  /* NULL if the controller does not take back its reactions to spurious losses. */
   int (*on_undo)(void* controller, const struct kneepoint_undo* event);
 };
 
-/* The one symbol that a controller exports. What it returns lives as long as the shared object. */
+/* The one symbol that a controller exports. Its result lives as long as the shared object. */
 #define KNEEPOINT_ENTRY "kneepoint_controller"
 __attribute__((visibility("default"))) const struct kneepoint_interface* kneepoint_controller(void);
 

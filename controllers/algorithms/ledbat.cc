@@ -1,5 +1,6 @@
-// LEDBAT: less than best effort, by a target of the queueing delay. RFC 6817, section 2.4. TCP's
-// acknowledgments have no clock of the receiver: there the RTT stands for the one-way delay.
+// LEDBAT: less-than-best-effort transport by a target for the queueing delay. RFC 6817, section
+// 2.4. TCP's acknowledgments carry no time of the receiver: on TCP the RTT stands for the one-way
+// delay.
 #include <algorithm>
 #include <cstdint>
 
@@ -45,7 +46,7 @@ class Ledbat final : public TimingOut {
   }
 
  private:
-  // The offset between both clocks is part of the base delay, too.
+  // The offset between the two clocks cancels: the base delay contains it, too.
   static double delay_ms(const Ack& ack) {
     return has_receiver_clock(ack) ? static_cast<double>(ack.received_ms - ack.sent_ms)
                                    : static_cast<double>(ack.rtt_us) / 1e3;
@@ -69,7 +70,7 @@ class Ledbat final : public TimingOut {
   WindowedMin base_ms_{};  // per minute; minutes without samples do not count (section 3.4.2)
   double minutes_ = 0;
   int64_t last_minute_ = 0;
-  WindowedMin present_ms_{};  // by samples
+  WindowedMin present_ms_{};  // windowed by samples
   double samples_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// LEDBAT++: LEDBAT by RTTs, with a gain that follows the base RTT, a multiplicative decrease, and
-// slowdowns that find the base again. draft-irtf-iccrg-ledbat-plus-plus, section 4.
+// LEDBAT++: LEDBAT on RTTs, with a gain that depends on the base RTT, a multiplicative decrease,
+// and slowdowns that measure the base RTT anew. draft-irtf-iccrg-ledbat-plus-plus, section 4.
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +44,7 @@ class LedbatPp final : public TimingOut {
     } else {
       const double excess = std::max(queueing_ms() / target_ms_ - 1, 0.0);
       cwnd_ += std::max(gain() - decrease_ * cwnd_ * excess, -cwnd_ / 2) * acknowledged / cwnd_;
-      ssthresh_ = std::min(ssthresh_, cwnd_);  // that was no loss: slow start has not begun again
+      ssthresh_ = std::min(ssthresh_, cwnd_);  // without a loss, slow start does not begin
     }
     cwnd_ = std::clamp(cwnd_, min_window_, widest_window);
   }
@@ -60,9 +60,10 @@ class LedbatPp final : public TimingOut {
 
   double gain() const { return 1 / std::min(16.0, std::ceil(2 * target_ms_ / base_ms_.best())); }
 
-  // Two round trips after the first slow start, and then as often as slowdown_factor says: two
-  // packets for two round trips, and slow start to where the window was. In the first of these the
-  // flight shrinks; the second ends with a packet that left after it.
+  // A slowdown: two packets for two round trips, then slow start to the previous window. The first
+  // slowdown begins two round trips after the first slow start; slowdown_factor sets the time to
+  // each next one. During the first round trip the packets in flight fall to two; the second ends
+  // with the acknowledgment of a packet sent after the first.
   void follow_slowdown(const Ack& ack) {
     const double now = now_s(ack);
     if (is_paused_) {
@@ -99,7 +100,7 @@ class LedbatPp final : public TimingOut {
   double samples_ = 0;
   bool is_first_slow_start_ = true;
   bool is_paused_ = false;     // at two packets
-  bool is_returning_ = false;  // from two packets, or at them
+  bool is_returning_ = false;  // in a slowdown, or in its slow start
   double slowdown_began_s_ = 0;
   double next_slowdown_s_ = 0;
 };

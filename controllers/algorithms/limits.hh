@@ -1,5 +1,5 @@
-// What a parameter may be. Nothing of the standard library: a candidate's class, which includes it,
-// compiles at once.
+// The range of a parameter. This header needs nothing of the standard library, so that a
+// candidate's class compiles fast.
 #pragma once
 
 namespace kneepoint {

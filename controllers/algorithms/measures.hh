@@ -1,4 +1,4 @@
-// What rules measure: the times of an event, round trips, extremes over the last while.
+// Measurements that rules share: times of events, round trips, windowed extremes.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@ namespace kneepoint {
 
 inline double now_s(const auto& event) { return static_cast<double>(event.now_us) / 1e6; }
 
-// The clocks of both ends may differ by any constant.
+// Whether the acknowledgment has the receiver's time; the two clocks may differ by any constant.
 inline bool has_receiver_clock(const Ack& ack) { return ack.received_ms >= 0; }
 
-// Of an acknowledgment that measures one.
+// Whether the acknowledgment has an RTT sample; rtt_s and rtt_ms require one.
 inline bool measures_rtt(const Ack& ack) { return ack.rtt_us >= 0; }
 inline double rtt_s(const Ack& ack) { return static_cast<double>(ack.rtt_us) / 1e6; }
-// At least a tick of the transport's clock, so that ratios exist: datagrams tell whole
+// At least one tick of the transport's clock, so that ratios are finite: datagrams report whole
 // milliseconds.
 inline double rtt_ms(const Ack& ack) {
   const double tick_ms = has_receiver_clock(ack) ? 1 : 1e-3;
   return std::max(static_cast<double>(ack.rtt_us) / 1e3, tick_ms);
 }
 
-// RFC 6298's, in the unit of its samples; 0 before the first.
+// The smoothed RTT of RFC 6298, in the unit of its samples; 0 before the first sample.
 class SmoothedRtt {
  public:
   void add(double rtt) { value_ = is_known() ? 0.875 * value_ + 0.125 * rtt : rtt; }
@@ -38,8 +38,8 @@ class SmoothedRtt {
   double value_ = 0;
 };
 
-// Arrivals per ms, with weights that fall by e in a span. What has no history yet does not count as
-// silence, and what was overtaken came after none.
+// Arrivals per ms, with weights that fall by a factor of e in a span. The time before the first
+// arrival does not count as silence, and a reordered packet arrives without a silence before it.
 class ArrivalRate {
  public:
   double add(double packets, double silence_ms, double span_ms) {
@@ -54,11 +54,10 @@ class ArrivalRate {
   double weight_ = 0;
 };
 
-// Counts round trips: one ends with the acknowledgment of the first packet that left after it
-// began.
+// Counts round trips: a round ends with the acknowledgment of the first packet sent after it began.
 class Rounds {
  public:
-  // Whether a round ends, and the next begins, with it.
+  // Returns whether the acknowledgment ends a round and begins the next.
   bool advance(const Ack& ack) {
     if (ack.sequence_number < next_round_) return false;
     begin(ack);
@@ -70,19 +69,19 @@ class Rounds {
   uint64_t next_round_ = 0;
 };
 
-// The best value of the last `span`, in constant time on average: candidates are kept in a ring,
-// each later and worse than the one before it.
+// The best value of the last `span`, in constant time on average: a ring keeps candidates, each
+// later and worse than its predecessor.
 template <class IsNoWorse>
 class WindowedBest {
  public:
   void add(double value, double now, double span) {
-    // Of the same time, none but the best will ever matter.
+    // Of several values at the same time, only the best matters.
     if (latest_.found == now and is_no_worse_(latest_.value, value)) return;
     insert(value, now, now - span);
   }
 
   bool is_empty() const { return size_ == 0; }
-  double best() const { return best_; }  // 0 of none
+  double best() const { return best_; }  // 0 if there is none
 
  private:
   struct Candidate {
@@ -90,7 +89,7 @@ class WindowedBest {
     double value;
   };
 
-  // Also forgets those found before a time.
+  // Also forgets the candidates found before `oldest`.
   [[gnu::noinline]] void insert(double value, double now, double oldest) {
     while (size_ > 0 and is_no_worse_(value, at(size_ - 1).value)) --size_;
     if (size_ == candidates_.size()) widen();
@@ -111,10 +110,10 @@ class WindowedBest {
 
   static constexpr IsNoWorse is_no_worse_{};
 
-  std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // a power of two of them
+  std::vector<Candidate> candidates_ = std::vector<Candidate>(16);  // size: a power of two
   size_t first_ = 0;
   size_t size_ = 0;
-  Candidate latest_{-1, 0};  // the last of them
+  Candidate latest_{-1, 0};  // the last candidate
   double best_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A rule's needs that not every transport meets. A sum of these is the last argument of its
+// Needs of a rule that only some transports meet. Their sum is the last argument of its
 // Registration.
 #pragma once
 

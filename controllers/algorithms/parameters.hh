@@ -22,18 +22,18 @@ struct Parameter {
   ParameterType type;
 };
 
-// A run's values of a controller's parameters.
+// The values of a controller's parameters in a run.
 //
-// A controller's constructor reads each of its parameters once, and that reading is the
-// declaration: constructed with no values it yields the defaults and leaves the list of all
-// parameters behind. The caller has checked the values against that list.
+// A controller's constructor reads each of its parameters once, and this reading declares the
+// parameter: a controller constructed without values has the defaults, and declared() then lists
+// all parameters. The caller has checked the values against this list.
 class Parameters {
  public:
   using Values = std::map<std::string, double, std::less<>>;
 
   explicit Parameters(Values values = {}) : values_(std::move(values)) {}
 
-  // The value of a parameter: the given one, or its default.
+  // The given value of a parameter, or its default.
   double real(std::string name, double fallback, const Limits& limits, std::string unit,
               std::string meaning) {
     return read({std::move(name), fallback, limits, std::move(unit), std::move(meaning),
@@ -45,7 +45,7 @@ class Parameters {
                  ParameterType::integer});
   }
 
-  // A detail that a rule includes (1) or not (0).
+  // A switch for a detail of a rule: 1 includes the detail, 0 does not.
   bool flag(std::string name, std::string meaning, bool fallback = false) {
     return integer(std::move(name), fallback, {.low = 0, .high = 1, .most = 1}, "0 or 1",
                    std::move(meaning)) != 0;

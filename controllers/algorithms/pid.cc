@@ -1,5 +1,5 @@
-// The window is the output of a PID controller on the distance of the RTT to a target. Contest
-// reports.
+// The window is the output of a PID controller whose error is the distance of the RTT to a target.
+// Contest reports.
 #include <algorithm>
 #include <optional>
 
@@ -33,7 +33,7 @@ class Pid final : public Windowed {
     const double error = (target_ms_ - smoothed_ms_) / target_ms_;
     const double slope = elapsed_s > 0 ? (error - error_) / elapsed_s : 0;
     error_ = error;
-    // The integral stays within what the window can be, so that it need not unwind.
+    // The integral stays within the window's range, so that it does not wind up.
     integral_ = std::clamp(integral_ + ki_ * error * elapsed_s, 1.0, widest_);
     cwnd_ = std::clamp(integral_ + kp_ * error + kd_ * slope, 1.0, widest_);
   }

@@ -1,5 +1,6 @@
 // Prague (draft-briscoe-iccrg-prague-congestion-control): DCTCP's response to the share of marks,
-// for L4S. A flow of a short RTT behaves as one of `virtual_rtt_ms`.
+// for L4S. A flow with a shorter RTT than `virtual_rtt_ms` behaves as if its RTT were
+// `virtual_rtt_ms`.
 #include <algorithm>
 
 #include "algorithms/measures.hh"
@@ -21,7 +22,7 @@ class Prague final : public TimingOut {
                                        "RTT as which shorter ones behave; 0: none") /
                        1000) {}
 
-  // Slow start sends twice as fast as the window, so that it can double.
+  // Slow start paces at two windows per RTT, so that the window can double.
   double pacing_us() const override {
     return srtt_s_ * 1e6 / (cwnd_ * (cwnd_ < ssthresh_ ? 2 : 1));
   }
@@ -40,7 +41,7 @@ class Prague final : public TimingOut {
   }
 
   void on_loss(const Loss& loss) override {
-    if (loss.kind == Loss::Kind::marked or loss.is_repeated) return;  // it counts marks
+    if (loss.kind == Loss::Kind::marked or loss.is_repeated) return;  // on_ack counts marks
     reduce(0.5, now_s(loss));
     if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
   }
@@ -48,9 +49,9 @@ class Prague final : public TimingOut {
  private:
   static constexpr double least_ = 2;
 
-  double pace_of_rounds_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
+  double round_length_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
 
-  // Before the first mark there may be no queue that marks: the average stays.
+  // Before the first mark there may be no queue that marks, so that the average stays.
   void end_round(const Ack& ack) {
     if (has_seen_marks_ and acknowledged_ > 0)
       alpha_ += gain_ * (std::min(marked_ / acknowledged_, 1.0) - alpha_);
@@ -58,10 +59,10 @@ class Prague final : public TimingOut {
     round_began_s_ = now_s(ack);
   }
 
-  // By a packet a round; rates grow as those of the virtual RTT.
+  // By a packet per round; with a short RTT the rate grows as at the virtual RTT.
   void grow(double packets) {
     if (packets <= 0) return;
-    const double shortness = srtt_s_ > 0 ? srtt_s_ / pace_of_rounds_s() : 1;
+    const double shortness = srtt_s_ > 0 ? srtt_s_ / round_length_s() : 1;
     cwnd_ += cwnd_ < ssthresh_ ? packets : packets * shortness * shortness / cwnd_;
     cwnd_ = std::min(cwnd_, widest_window);
   }
@@ -69,14 +70,14 @@ class Prague final : public TimingOut {
   void reduce(double share, double now_s) {
     cwnd_ = std::max(cwnd_ * (1 - share), least_);
     ssthresh_ = cwnd_;
-    reduced_until_s_ = now_s + pace_of_rounds_s();
+    reduced_until_s_ = now_s + round_length_s();
   }
 
   double ssthresh_;
   double gain_;
   double virtual_rtt_s_;
   double srtt_s_ = 0;
-  double alpha_ = 1;  // the average share of marks; RFC 8257 begins with all
+  double alpha_ = 1;  // average share of marks; it begins with 1 as in RFC 8257
   double acknowledged_ = 0;
   double marked_ = 0;
   bool has_seen_marks_ = false;

@@ -1,4 +1,5 @@
-// The window is what arrives within a horizon at the rate of acknowledgments. Contest reports.
+// The window is the number of packets that arrive within a horizon at the rate of acknowledgments.
+// Contest reports.
 #include <algorithm>
 #include <optional>
 
@@ -26,7 +27,7 @@ class RateHorizon final : public Windowed {
   void on_ack(const Ack& ack) override {
     const double elapsed_s = now_s(ack) - last_s_.value_or(now_s(ack));
     last_s_ = now_s(ack);
-    // A first-order filter of the rate since the last acknowledgment, which may be infinite.
+    // A first-order filter of the rate since the last acknowledgment; that rate may be infinite.
     rate_ = (time_constant_s_ * rate_ + static_cast<double>(ack.acknowledged)) /
             (time_constant_s_ + elapsed_s);
     cwnd_ = std::clamp(rate_ * horizon_s_, least_, widest_window);

@@ -1,6 +1,7 @@
-// A threshold on the queueing delay that follows the rate of arrivals: below it the window grows by
-// a constant a round trip, above it it shrinks with the delay, and what is in flight shrinks with
-// every ms. Found by search/rules, and simplified; docs/field.md says how.
+// A threshold on the queueing delay that follows the rate of arrivals: below the threshold the
+// window grows by a constant in each round trip, above it the window shrinks in proportion to the
+// delay, and every ms of delay lets fewer packets in flight. Found by search/rules and simplified,
+// as described in docs/field.md.
 #include <algorithm>
 #include <optional>
 
@@ -45,7 +46,7 @@ class RateThreshold final : public Windowed {
 
   void on_ack(const Ack& ack) override {
     if (not measures_rtt(ack)) return;
-    // Without a clock of the receiver, on TCP, the sender's stands for it.
+    // On TCP, without a clock of the receiver, the sender's clock stands for it.
     const bool is_one_way = has_receiver_clock(ack);
     const double arrived_ms =
         is_one_way ? static_cast<double>(ack.received_ms) : static_cast<double>(ack.now_us) / 1e3;
@@ -59,7 +60,7 @@ class RateThreshold final : public Windowed {
     const auto packets = static_cast<double>(ack.acknowledged);
     const double rate = rate_.add(packets, silence_ms, 1000 * span_s_);
     const double usual = usual_rate_.add(packets, silence_ms, 1000 * usual_span_s_);
-    // What the delay would be at the usual rate.
+    // The delay, converted to the usual rate.
     const double usual_ms = envelope_ms_ * portable::pow(usual / rate, rate_power_);
     cwnd_ += usual_ms < threshold_ms_ ? increase_ / cwnd_ : -decrease_ * usual_ms;
     cwnd_ = std::clamp(cwnd_, 2.0, 600.0);

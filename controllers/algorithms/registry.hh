@@ -18,7 +18,7 @@
 
 namespace kneepoint {
 
-// What this file has registered: of internal linkage, since each shared object has its own.
+// The registration of this file. It has internal linkage, since each shared object has its own.
 static const kneepoint_interface* registered = nullptr;
 static int registrations = 0;
 
@@ -42,7 +42,7 @@ class __attribute__((visibility("hidden"))) Registration {
   }
 
  private:
-  // Those that the class reads when it is made without values.
+  // The parameters that the class reads when it is constructed without values.
   static const std::vector<Parameter>& parameters() {
     static const std::vector<Parameter> all = [] {
       if (registrations != 1) {

@@ -40,7 +40,7 @@ class Reno final : public SlowStarting {
  private:
   void reduce(const Loss& loss) override {
     const auto in_flight = static_cast<double>(loss.in_flight);
-    // Linux takes the window, full or not.
+    // Linux uses the window, whether or not it is full.
     const double left =
         has_whole_packets_ ? std::floor(beta_ * cwnd_) : beta_ * std::min(in_flight, cwnd_);
     ssthresh_ = std::max(left, 2.0);

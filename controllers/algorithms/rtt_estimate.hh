@@ -7,8 +7,8 @@
 
 namespace kneepoint {
 
-// Smoothed and minimum RTT: srtt = gain * srtt + (1 - gain) * rtt, where `gain` weighs the old
-// value and the first sample initialises (Jacobson, SIGCOMM 1988).
+// Smoothed and minimum RTT: srtt = gain * srtt + (1 - gain) * rtt, where `gain` is the weight of
+// the old value and the first sample is the initial value (Jacobson, SIGCOMM 1988).
 class RttEstimate {
  public:
   RttEstimate(Parameters& parameters, double fallback)
@@ -16,7 +16,7 @@ class RttEstimate {
                               "weight of the old value in the smoothed RTT")) {}
 
   void add(const Ack& ack) {
-    // At least a clock's tick, so that ratios exist.
+    // At least one tick of the clock, so that ratios are finite.
     const double rtt_ms = std::max(static_cast<double>(ack.rtt_ms()), 1.0);
     smoothed_ms_ = has_sample() ? gain_ * smoothed_ms_ + (1 - gain_) * rtt_ms : rtt_ms;
     min_ms_ = std::min(min_ms_, rtt_ms);

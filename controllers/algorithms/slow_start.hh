@@ -16,9 +16,9 @@ inline double initial_ssthresh(Parameters& parameters) {
                          "window at which the first slow start ends");
 }
 
-// A rule that has a window and a threshold below which it is in slow start. Losses reduce both, and
-// both return if these were none (RFC 4015; in Linux, tcp_undo_cwnd_reduction). A repeated timeout
-// finds the window that the first has left, and leaves the threshold (RFC 5681, section 3.1).
+// A rule with a window and a slow-start threshold. Losses reduce both, and both are restored if the
+// losses were spurious (RFC 4015; in Linux, tcp_undo_cwnd_reduction). A repeated timeout changes
+// neither (RFC 5681, section 3.1).
 class SlowStarting : public TimingOut {
  public:
   void on_loss(const Loss& loss) override {
@@ -46,9 +46,10 @@ class SlowStarting : public TimingOut {
   double ssthresh_before_ = 0;
 };
 
-// Leaves slow start before it overflows the queue: when the acknowledgments of one round have come
-// in a train half as long as the least RTT, or when the RTT has grown by an eighth (Ha, Rhee:
-// Taming the elephants, Computer Networks 55, 2011; HyStart as in Linux).
+// Leaves slow start before the queue overflows: when the acknowledgments of a round have come in a
+// train longer than half of the least RTT, or when the RTT has grown by an eighth, but at least 4
+// and at most 16 ms (Ha, Rhee: Taming the elephants, Computer Networks 55, 2011; HyStart as in
+// Linux).
 class HyStart {
  public:
   // Whether slow start should end, before the acknowledgment changes the window.
@@ -79,7 +80,7 @@ class HyStart {
   static constexpr int64_t train_gap_us_ = 2000;
   static constexpr int rtt_samples_ = 8;
 
-  uint64_t next_round_ = 0;  // begins with this packet, the first sent in the present one
+  uint64_t next_round_ = 0;  // begins with this packet, the first sent in the present round
   int64_t round_start_us_ = 0;
   int64_t last_ack_us_ = 0;
   double min_rtt_ms_ = infinity;

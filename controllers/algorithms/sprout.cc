@@ -1,10 +1,12 @@
-// Sprout: a belief about the link's rate, updated with each tick's arrivals, and a window that with
-// a chosen confidence arrives within a horizon. Winstein, Sivaraman, Balakrishnan, NSDI 2013.
+// Sprout: a probability distribution of the link's rate, updated with each tick's arrivals, and a
+// window that arrives within a horizon with a chosen confidence. Winstein, Sivaraman, Balakrishnan,
+// NSDI 2013.
 //
-// The receiver's part runs here, on the receiver's times in acknowledgments: the same observations,
-// one way back later, as its forecasts would be. A forecast says how far to send until the next,
-// a tick later. Of a tick at whose end nothing waited the paper observes nothing; here that the
-// link could deliver at least what it did.
+// The receiver's part runs at the sender, on the receiver's times in acknowledgments: its
+// observations come later by the delay of the return path, as the receiver's forecasts would. A
+// forecast limits the packets sent until the next forecast, a tick later. If no packet waited at
+// the end of a tick, the paper makes no observation; here the observation is that the link could
+// deliver at least as many packets as it did.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,15 +22,15 @@ namespace {
 
 constexpr double tick_s = ReceiverTicks::tick_ms / 1e3;
 constexpr size_t bins = 256;
-constexpr size_t lanes = 4;  // that compilers compute at once
+constexpr size_t lanes = 4;  // elements that compilers process together
 static_assert(bins % lanes == 0);
-constexpr double max_in_tick = 1000 * tick_s;  // packets, of the last bin
+constexpr double max_in_tick = 1000 * tick_s;  // packets, at the rate of the last bin
 using Bins = std::array<float, bins>;
 
 double mean_of(size_t bin) { return max_in_tick * static_cast<double>(bin) / (bins - 1); }
 
-// The Poisson probability of each number of arrivals in a tick, or of at least that number, by the
-// link's rate. Made when first asked for.
+// By the link's rate, the Poisson probability of a number of arrivals in a tick, or of at least
+// that number. Computed when first needed.
 class Likelihood {
  public:
   const Bins& exactly(size_t arrivals) {
@@ -63,8 +65,8 @@ class Likelihood {
   std::vector<Bins> at_least_{};
 };
 
-// How a rate moves in a tick: in Brownian motion that ends at the first bin and at the last; out of
-// the first, an outage, with a rate of its own.
+// How the rate moves in a tick: by Brownian motion between the first bin and the last. The first
+// bin is an outage, which ends at a rate of its own.
 class Motion {
  public:
   Motion(double escape, double sigma)
@@ -83,7 +85,7 @@ class Motion {
     wide_.resize(bins + 2 * reach_);
   }
 
-  // Where probability goes.
+  // Moves the probabilities of the bins.
   void spread(Bins& belief) {
     const float stuck = stays_ * belief[0];
     belief[0] -= stuck;
@@ -98,7 +100,7 @@ class Motion {
     belief[bins - 1] += above;
   }
 
-  // What to expect of values after the motion.
+  // Replaces each bin's value by the value expected after the motion from this bin.
   void expect(Bins& values) {
     const float first = values[0];
     weigh(values, values.front(), values.back());
@@ -112,7 +114,7 @@ class Motion {
     std::copy_n(values.data(), bins, centre);
     std::fill_n(centre + bins, reach_, after);
     for (size_t i = 0; i < bins; ++i) values[i] = weights_[0] * centre[i];
-    // At once: loading and storing sums would cost more than all else.
+    // Four distances together: loading and storing the sums would take most of the time.
     for (size_t d = 1; d <= reach_; d += lanes) {
       const std::array<float, lanes> w{weights_[d], weights_[d + 1], weights_[d + 2],
                                        weights_[d + 3]};
@@ -137,7 +139,7 @@ class Sprout final : public Controller {
  public:
   explicit Sprout(Parameters& parameters)
       : Controller(parameters, 100),
-        // In braces, where they are evaluated, and so declared, in this order.
+        // Braces evaluate the parameters, and so declare them, in this order.
         motion_{parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
                                 "1/s", "rate at which outages end"),
                 parameters.real(
@@ -175,7 +177,7 @@ class Sprout final : public Controller {
   void observe(const Bins& likelihood) {
     for (size_t bin = 0; bin < bins; ++bin) belief_[bin] *= likelihood[bin];
     float sum = product(belief_, ones_);
-    // More than the greatest rate allows: it is the greatest.
+    // More arrivals than even the greatest rate explains: take the greatest rate.
     if (not(sum > 1e-30F)) sum = belief_.back() = 1;
     const float scale = 1 / sum;
     // No rate is ever impossible.
@@ -190,7 +192,8 @@ class Sprout final : public Controller {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
-  // The probability that at most so many packets arrive within the horizon, by the present rate.
+  // By the present rate, the probability that at most a number of packets arrive within the
+  // horizon.
   void make_forecasts() {
     const size_t most = horizon_ticks_ * static_cast<size_t>(max_in_tick) + 1;
     std::vector<Bins> exactly(most);
@@ -213,7 +216,7 @@ class Sprout final : public Controller {
     at_most_ = std::move(exactly);
   }
 
-  // From where it was: it moves little.
+  // The search starts at the last window, since the window changes little.
   void forecast() {
     while (window_ + 1 < at_most_.size() and product(belief_, at_most_[window_]) <= risk_)
       ++window_;
@@ -221,7 +224,7 @@ class Sprout final : public Controller {
     allowance_.forecast(static_cast<double>(window_));
   }
 
-  static constexpr size_t max_now_ = 45;  // arrivals in a tick, at a mean of 20
+  static constexpr size_t max_now_ = 45;  // arrivals in a tick, whose mean is at most 20
 
   Motion motion_;
   float risk_;

@@ -1,6 +1,7 @@
-// Sprout-EWMA: Sprout whose forecast is what arrives within a horizon at the smoothed rate of
-// arrivals. Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.3. The rate is computed here
-// instead of at the receiver, from the same arrivals, one way back later, as a forecast would be.
+// Sprout-EWMA: Sprout with a forecast of the packets that arrive within a horizon at the smoothed
+// rate of arrivals. Winstein, Sivaraman, Balakrishnan, NSDI 2013, section 5.3. The sender computes
+// the rate instead of the receiver, from the same arrivals, and later by the delay of the return
+// path, as the receiver's forecasts would come.
 #include <algorithm>
 
 #include "algorithms/receiver_ticks.hh"

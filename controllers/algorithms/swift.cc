@@ -1,8 +1,9 @@
-// Swift: additive increase below a target of the delay, multiplicative decrease above it, and less
-// than one packet in flight by pacing. Kumar et al., SIGCOMM 2020, section 3 and Algorithm 1.
+// Swift: additive increase below a target delay, multiplicative decrease above it, and windows of
+// less than one packet by pacing. Kumar et al., SIGCOMM 2020, section 3 and Algorithm 1.
 //
-// The paper's target grows with the hops of a path; here with its least RTT. Its microseconds are
-// milliseconds. No host tells its own delay apart: the fabric's window is the only one.
+// The paper's target grows with the hops of a path; here it grows with the path's least RTT. The
+// paper's microseconds are milliseconds here. Hosts do not report their own delays, so that the
+// fabric's window is the only window.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,7 +36,7 @@ class Swift final : public TimingOut {
         reset_after_(parameters.integer("reset_after", 5, {.low = 1, .high = 10, .least = 1}, "1",
                                         "timeouts in a row to the least window")) {}
 
-  // Less than a packet is one, and a pause.
+  // A window below one packet is one packet and a pause.
   double window() const override { return std::max(cwnd_, 1.0); }
   double pacing_us() const override {
     return cwnd_ < 1 ? std::min(1e3 * rtt_ms_ / cwnd_, longest_us_) : 0;
@@ -66,13 +67,13 @@ class Swift final : public TimingOut {
     }
   }
 
-  // A silence may be a pause of its own.
+  // A silence may be Swift's own pause.
   void on_keepalive(const Keepalive& keepalive) override {
     if (pacing_us() < 1e3 * keepalive_ms()) TimingOut::on_keepalive(keepalive);
   }
 
  private:
-  // Section 3.5: in proportion to 1/sqrt(cwnd), since n flows queue by its square root.
+  // Section 3.5: in proportion to 1/sqrt(cwnd), since the queue of n flows grows with sqrt(n).
   double scaling_ms() const {
     const double none = 1 / std::sqrt(scaling_high_);
     const double share = (1 / std::sqrt(cwnd_) - none) / (1 / std::sqrt(scaling_low_) - none);

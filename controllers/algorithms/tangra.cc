@@ -1,5 +1,6 @@
-// TANGRA: a target RTT relative to the least, and a correction proportional to the distance from
-// it. Report 002 part D3. The step sizes are not in the report; they are parameters to be fitted.
+// TANGRA: a target RTT relative to the least RTT, and a correction proportional to the distance
+// from the target. Report 002 part D3. The step sizes are not in the report; they are parameters to
+// be fitted.
 #include <algorithm>
 
 #include "algorithms/registry.hh"

@@ -1,5 +1,5 @@
-// Steps by the squared distance of the RTT to a target, and back at once to the window's average
-// when it lies above. Contest report.
+// Steps by the squared distance of the queueing delay to a target; above the target, a window above
+// its own average falls to the average at once. Contest report.
 #include <algorithm>
 
 #include "algorithms/measures.hh"
@@ -25,7 +25,7 @@ class TensorFairness final : public Windowed {
                                         "1", "multiplies the window after a silence")),
         average_(cwnd_) {}
 
-  // Until there is a sample, the parameter.
+  // The parameter keepalive_ms applies until the first RTT sample.
   double keepalive_ms() const override {
     if (min_ms_ == infinity) return Controller::keepalive_ms();
     return silence_rtts_ * min_ms_;

@@ -1,9 +1,8 @@
-// TIMELY: the window follows the gradient of the RTT between two thresholds.
-// Mittal et al., SIGCOMM 2015, Algorithm 1; report 004 exercise C, where the rate is a window and
-// the gradient is tested with <= 0 (its text prints < 0, which fits its numbers worse). Below
-// t_low_ms its gradient acts as well (gradient_below_low), and a fraction of a packet in the window
-// admits one more (round_up): this follows its author's code (github.com/ngpjunior/tp2), not its
-// text.
+// TIMELY: the window follows the gradient of the RTT between two thresholds. Mittal et al., SIGCOMM
+// 2015, Algorithm 1; report 004 exercise C, where the rate is a window and the gradient is tested
+// with <= 0 (its text prints < 0, which fits its numbers worse). Two flags follow its author's code
+// (github.com/ngpjunior/tp2) instead of its text: below t_low_ms the gradient acts as well
+// (gradient_below_low), and a fraction of a packet in the window admits one more packet (round_up).
 #include <algorithm>
 #include <cmath>
 

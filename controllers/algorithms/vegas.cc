@@ -1,6 +1,6 @@
 // Vegas: once in a round trip the window moves by a packet towards a queue of alpha to beta
-// packets. Brakmo, Peterson: TCP Vegas, IEEE JSAC 13(8), 1995, sections 3.3 and 3.4; as Linux has
-// it (net/ipv4/tcp_vegas.c) but for what the flags state.
+// packets. Brakmo, Peterson: TCP Vegas, IEEE JSAC 13(8), 1995, sections 3.3 and 3.4; as in Linux
+// (net/ipv4/tcp_vegas.c) unless a flag says otherwise.
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +39,7 @@ class Vegas final : public SlowStarting {
       round_min_ms_ = std::min(round_min_ms_, rtt_ms(ack));
       ++samples_;
     }
-    // As in Linux, it begins anew when a recovery has ended.
+    // As in Linux, a new round begins when a recovery has ended.
     if (ack.is_recovering) return begin_round(ack);
     const auto acknowledged = static_cast<double>(ack.acknowledged);
     if (not rounds_.advance(ack)) {
@@ -49,7 +49,7 @@ class Vegas final : public SlowStarting {
     if (samples_ > 2) {
       end_round(acknowledged);
     } else if (ack.is_cwnd_limited) {
-      grow_as_reno(acknowledged);  // fewer may all be of delayed acknowledgments
+      grow_as_reno(acknowledged);  // fewer samples may all be of delayed acknowledgments
     }
     begin_round(ack);
   }
@@ -60,7 +60,7 @@ class Vegas final : public SlowStarting {
     cwnd_ = ssthresh_;
     if (loss.kind != Loss::Kind::timed_out) return;
     cwnd_ = 1;
-    // Nothing is in flight: as in Linux (tcp_vegas_cwnd_event), it begins anew.
+    // No packet is in flight: as in Linux (tcp_vegas_cwnd_event), the minima begin anew.
     min_ms_ = round_min_ms_ = infinity;
     samples_ = 0;
   }
@@ -83,7 +83,7 @@ class Vegas final : public SlowStarting {
                                : cwnd_ + acknowledged / cwnd_;
   }
 
-  // As the window shrinks further, too.
+  // Holds as the window shrinks further, too.
   void stay_out_of_slow_start() { ssthresh_ = std::min(ssthresh_, cwnd_ - 1); }
 
   void end_round(double acknowledged) {

@@ -1,10 +1,10 @@
-// Verus: a delay that follows the short-term changes of the RTT, and the window that has had that
-// delay before. Zaki et al., SIGCOMM 2015, sections 4 and 5; where the paper is silent, its
+// Verus: a wanted delay that follows the short-term changes of the RTT, and the window that had
+// this delay before. Zaki et al., SIGCOMM 2015, sections 4 and 5; where the paper is silent, the
 // authors' verus_server.cpp (github.com/yzaki/verus).
 //
-// The program sends what is missing from the window in the course of the next epoch; here the
-// window itself bounds what is in flight, and the next acknowledgment decides the epochs since the
-// last one.
+// The authors' program sends the packets missing from the window in the course of the next epoch;
+// here the window itself bounds the packets in flight, and an acknowledgment decides all epochs
+// that have ended since the previous acknowledgment.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -43,7 +43,8 @@ class Verus final : public TimingOut {
         slow_start_ms_(parameters.real("slow_start_ms", 500, {.low = 100, .high = 1000, .least = 1},
                                        "ms", "delay that ends slow start")) {}
 
-  // Timeouts follow the last delay, between 150 ms and a second.
+  // The timeout is five times the last delay, at least 150 ms and at most the parameter
+  // keepalive_ms.
   double keepalive_ms() const override {
     const double longest_ms = Controller::keepalive_ms();
     if (min_ms_ == unknown_) return longest_ms;
@@ -60,7 +61,7 @@ class Verus final : public TimingOut {
     pass(now);
     std::erase_if(missing_,
                   [&](const Missing& each) { return each.number == ack.sequence_number; });
-    // A late one has no record.
+    // A reordered acknowledgment has no record.
     if (ack.sequence_number < expected_) return;
     expected_ = ack.sequence_number + 1;
     const double window_then = windows_.take(ack.sequence_number);
@@ -79,7 +80,7 @@ class Verus final : public TimingOut {
     cwnd_ = std::min(cwnd_, widest_);
   }
 
-  // A packet counts as lost if it has not come 150 ms later, either.
+  // A missing packet counts as lost after another 150 ms without its acknowledgment.
   void on_loss(const Loss& loss) override {
     pass(now_s(loss));
     if (loss.kind == Loss::Kind::timed_out) {
@@ -93,11 +94,11 @@ class Verus final : public TimingOut {
  private:
   struct Missing {
     uint64_t number;
-    double window;  // with which it left
+    double window;  // when the packet was sent
     double lost_s;  // when it counts as lost
   };
 
-  // What was due until now.
+  // Handles the losses and the ends of epochs that are due by now.
   void pass(double now) {
     for (; not missing_.empty() and missing_.front().lost_s <= now; missing_.pop_front()) {
       lose(missing_.front().window, now);
@@ -118,7 +119,7 @@ class Verus final : public TimingOut {
       leave_slow_start(now);
     }
     epoch_max_ms_ = std::max(epoch_max_ms_, delay_ms);
-    // In a loss phase delays are those of another window (section 5.3).
+    // In a loss phase delays belong to another window (section 5.3).
     if (not is_losing_) profile_.add(window_then, delay_ms, old_share_);
   }
 
@@ -175,7 +176,8 @@ class Verus final : public TimingOut {
     if (max_ms_ == 0) max_ms_ = epoch_max_ms_;
     if (max_ms_ > ratio_ * min_ms_) {
       if (not has_delay_ended_slow_start_) fall(step_ms_);
-      // The path itself has become longer if nothing is left to give up.
+      // If hardly a packet is in flight and delays are still long, the path itself has become
+      // longer.
       if (wanted_ms_ == min_ms_ and has_heard and next_ - expected_ < 2) min_ms_ += 10;
     } else if (epoch_max_ms_ > max_ms_) {
       fall(small_step_ms_);
@@ -189,7 +191,7 @@ class Verus final : public TimingOut {
 
   void fall(double step_ms) { wanted_ms_ = std::max(wanted_ms_ - step_ms, min_ms_); }
 
-  // The window of the wanted delay; a delay that has none is another link's.
+  // Sets the window of the wanted delay. If the profile has no such window, the link has changed.
   void decide() {
     if (profile_.maps(wanted_ms_)) {
       cwnd_ = std::clamp(profile_.window_of(wanted_ms_), min_window_, widest_);
@@ -223,11 +225,11 @@ class Verus final : public TimingOut {
   double wanted_ms_ = 0;
   double next_epoch_s_ = 0;
   double next_fit_s_ = 0;
-  uint64_t next_ = 0;      // to be sent
-  uint64_t expected_ = 0;  // to be acknowledged
-  uint64_t first_ = 0;     // sent since slow start began
+  uint64_t next_ = 0;      // the next packet to be sent
+  uint64_t expected_ = 0;  // the next packet to be acknowledged
+  uint64_t first_ = 0;     // the first packet sent since slow start began
   bool is_slow_start_ = true;
-  bool is_losing_ = false;  // until what left since a loss arrives
+  bool is_losing_ = false;  // until a packet sent after the loss is acknowledged
   bool has_delay_ended_slow_start_ = false;
 };
 

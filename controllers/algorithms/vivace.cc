@@ -1,11 +1,12 @@
 // PCC Vivace: tries a higher and a lower rate in monitor intervals of an RTT, and follows the
 // gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4;
-// the least rate and step, and that a falling RTT earns nothing, are those of its authors' program
-// (github.com/PCCproject/PCC-Uspace, pcc_vivace_sender.cpp and pcc_utility_manager.cpp).
+// the least rate, the least step and the rule that a falling RTT earns nothing are those of the
+// authors' program (github.com/PCCproject/PCC-Uspace, pcc_vivace_sender.cpp and
+// pcc_utility_manager.cpp).
 //
-// Pairs of trials come in alternating order instead of a random one. Rates count segments of 1448
-// bytes. Only acknowledgments begin intervals. The paper has no window; here two seconds of the
-// rate bound what an outage may queue.
+// The order within pairs of trials alternates instead of being random. Rates count segments of 1448
+// bytes. Only acknowledgments begin intervals. The paper has no window; here a window of two
+// seconds at the current rate bounds the queue of an outage.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,7 +20,8 @@
 namespace kneepoint {
 namespace {
 
-// What was sent at one rate for a round trip, and what became of it.
+// A monitor interval: the packets sent at one rate for a round trip, their acknowledgments and
+// their losses.
 class Interval {
  public:
   enum class Use { none, start, higher, lower };
@@ -48,7 +50,7 @@ class Interval {
     sum_tr_ += sent_s * rtt;
   }
 
-  // How much the RTT grows in a second, by linear regression over the times of sending.
+  // The growth of the RTT per second, by linear regression over the times of sending.
   double rtt_gradient() const {
     const double spread = samples_ * sum_tt_ - sum_t_ * sum_t_;
     return spread > 1e-12 ? (samples_ * sum_tr_ - sum_t_ * sum_r_) / spread : 0;
@@ -123,8 +125,9 @@ class Vivace final : public Controller {
       judge(intervals_.front());
       intervals_.pop_front();
     }
-    const double lost = ack.lost > told_ ? static_cast<double>(ack.lost - told_) : 0;
-    told_ = ack.lost;
+    const double lost =
+        ack.lost > reported_lost_ ? static_cast<double>(ack.lost - reported_lost_) : 0;
+    reported_lost_ = ack.lost;
     if (ack.sequence_number >= first_) intervals_.front().add(ack, lost);
     if (now >= ends_s_) go_on(now);
   }
@@ -147,7 +150,7 @@ class Vivace final : public Controller {
     ends_s_ = now + std::max(srtt_s_.value(), sending_s);
   }
 
-  // The next trial, or the rate itself while results are on their way.
+  // Begins the next trial, or an interval at the rate itself while results are outstanding.
   void go_on(double now) {
     if (is_starting_ and not awaits_) {
       rate_mbps_ = 2 * start_mbps_;
@@ -165,7 +168,7 @@ class Vivace final : public Controller {
 
   double utility(const Interval& interval) const {
     const double gradient = interval.rtt_gradient();
-    const double counted = gradient < tolerated_gradient_ ? 0 : gradient;  // none for a fall
+    const double counted = gradient < tolerated_gradient_ ? 0 : gradient;  // a fall counts as none
     const double mbps = to_mbps(interval.sent_per_s());
     return portable::pow(mbps, exponent_) - latency_ * mbps * counted -
            loss_ * mbps * interval.loss();
@@ -182,7 +185,7 @@ class Vivace final : public Controller {
     }
   }
 
-  // Doubles as long as that is of use.
+  // Doubles the rate as long as the utility grows.
   void start(double rate_mbps, double value) {
     awaits_ = false;
     is_starting_ = is_starting_ and value > start_utility_;
@@ -204,7 +207,8 @@ class Vivace final : public Controller {
     rose_ = rises;
     const double confidence = same_ <= 3 ? same_ : 2 * same_ - 3;
     const double wanted = confidence * theta_ * std::abs(gradient);
-    // The boundary rises with each step that reaches it, and falls to what a lesser one needs.
+    // The boundary rises with each step that reaches it, and falls to the boundary that a smaller
+    // step needs.
     const double most = (boundary_ + bounded_ * boundary_step_) * rate_mbps_;
     if (wanted > most) {
       ++bounded_;
@@ -217,7 +221,7 @@ class Vivace final : public Controller {
   }
 
   static constexpr double segment_bits_ = 1448 * 8;
-  static constexpr double min_packets_ = 10;  // of an interval: fewer tell too little
+  static constexpr double min_packets_ = 10;  // packets in an interval
   static constexpr double min_mbps_ = 0.5;
   static constexpr double min_step_mbps_ = 0.5;
 
@@ -230,13 +234,13 @@ class Vivace final : public Controller {
   double theta_;
   double boundary_;
   double boundary_step_;
-  std::deque<Interval> intervals_{};  // of which something is in flight
+  std::deque<Interval> intervals_{};  // with packets in flight
   double rate_mbps_ = 0;
   double trial_mbps_ = 0;
   SmoothedRtt srtt_s_{};
-  uint64_t told_ = 0;   // lost so far
-  uint64_t next_ = 0;   // to be sent
-  uint64_t first_ = 0;  // in an interval
+  uint64_t reported_lost_ = 0;  // packets lost so far
+  uint64_t next_ = 0;           // the next packet to be sent
+  uint64_t first_ = 0;          // the first packet of an interval
   double ends_s_ = 0;
   bool is_starting_ = true;
   bool awaits_ = true;  // the result of a start

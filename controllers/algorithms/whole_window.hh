@@ -5,8 +5,8 @@
 
 namespace kneepoint {
 
-// The window grows by one packet for every `packets_for_one` acknowledged, and what remains counts
-// on (tcp_cong_avoid_ai, net/ipv4/tcp_cong.c).
+// The window grows by one packet for every `packets_for_one` acknowledged, and the remainder
+// carries over (tcp_cong_avoid_ai, net/ipv4/tcp_cong.c).
 class WholeWindow {
  public:
   double grow(double window, double packets_for_one, double acknowledged) {
