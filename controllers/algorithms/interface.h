@@ -39,7 +39,7 @@ enum kneepoint_need {
   KNEEPOINT_NEEDS_TIMEOUTS = 2,       /* on_loss reports retransmission timeouts (TCP) */
   KNEEPOINT_NEEDS_MARKS = 4,          /* on_loss reports marks (TCP with ECN) */
   KNEEPOINT_NEEDS_COUNTED_MARKS = 8,  /* its packets are ECT(1); `marked` counts marks */
-  KNEEPOINT_NEEDS_HEARTBEATS = 16     /* keepalives are empty, and only its packets delay them */
+  KNEEPOINT_NEEDS_HEARTBEATS = 16     /* keepalives have no payload; only sent packets delay them */
 };
 
 struct kneepoint_declaration {

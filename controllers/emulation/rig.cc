@@ -17,8 +17,8 @@ namespace kneepoint {
 
 namespace {
 
-// The random streams of a run's seed; of what both directions have the uplink's, then the
-// downlink's.
+// The random streams of a run's seed. Of a stream for each direction, the uplink's comes first; the
+// downlink's is the next number.
 enum Stream : uint64_t {
   link_shell = 0,
   delay_shell = 2,
@@ -26,18 +26,19 @@ enum Stream : uint64_t {
   first_sender = 6,
   host = first_sender + (1 << 16),  // a flow's number has 16 bits
   first_receiver,
-  arrivals,  // at a process: this and the process's own
+  arrivals,  // at a process: this number plus the process's own stream
   further_receivers = 1 << 20,
   loss = 1 << 24,
-  entries = 1 << 26,  // what a flow's entry draws from its host
+  entries = 1 << 26,  // random numbers that a flow's entry draws from its host
   impairments = 1 << 27,
 };
 
-// Jain's index from which shares are fair, and the number of such intervals in a row.
+// The Jain's index from which shares are fair, and the number of fair intervals in a row that count
+// as convergence.
 constexpr double fair = 0.9;
 constexpr size_t settled_intervals = 5;
 
-// How often it is asked whether a window is at its bound.
+// The time between checks whether a window is at its bound.
 constexpr Microseconds look_us = 1'000'000;
 
 Microseconds in_us(double time_s) { return std::llround(time_s * 1e6); }
@@ -94,7 +95,7 @@ Rig::Rig(const Scenario& scenario, const RunInputs& inputs)
   for (size_t end = 0; end < ends_; ++end) {
     outboxes_.push_back(&add_at<Outbox>(end, agenda_, end, entry_of(end)));
   }
-  meters_.reserve(scenario.flows.size());  // they stay where they are
+  meters_.reserve(scenario.flows.size());  // pointers to them stay valid
   auto controller = inputs.controllers.begin();
   for (size_t i = 0; i < scenario.flows.size(); ++i) {
     const FlowSettings& settings = scenario.flows[i];
@@ -130,7 +131,7 @@ uint64_t Rig::Direction::packets_lost() const {
   return lost;
 }
 
-// Packets cross the uplink before its delay, and the downlink after its own.
+// Packets cross the uplink before its delay, and the downlink after its delay.
 void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs) {
   const LinkSettings& settings = direction.settings;
   const bool is_down = &direction == &down_;
@@ -186,7 +187,7 @@ void Rig::build(Direction& direction, const Trace* trace, Hop& exit, const RunIn
   direction.entry = &lose(direction, before_link, *direction.entry);
 }
 
-// It delays nothing, and so has no place in the agenda.
+// The hop delays no packets, and so has no place in the agenda.
 Hop& Rig::lose(Direction& direction, LossPlace place, Hop& next) {
   const LinkSettings& settings = direction.settings;
   const bool loses = settings.loss_period > 0 or settings.loss_probability > 0;
@@ -200,7 +201,7 @@ Hop& Rig::lose(Direction& direction, LossPlace place, Hop& next) {
   return *direction.impaired.back();
 }
 
-// The first that is listed is the first that packets meet.
+// Packets meet the impairments in the order of the list.
 void Rig::impair(Direction& direction) {
   const std::vector<std::string>& wanted = direction.settings.impairments;
   const bool is_down = &direction == &down_;
@@ -213,10 +214,10 @@ void Rig::impair(Direction& direction) {
   }
 }
 
-// A lone sender, all of whose packets go on at once and in order, need not wait for its turn. But
-// turns decide which packets still arrive at the very end, and which packets a flow has sent when
-// its measurement begins; and, where packets take no time, the order in which simultaneous events
-// draw lateness.
+// A lone sender, whose packets all reach the next hop at once and in order, need not wait for its
+// turn. But turns decide which packets still arrive at the very end, which packets a flow has sent
+// when its measurement begins and, if packets take no time, in which order simultaneous events draw
+// lateness.
 Microseconds Rig::runs_ahead_until_us(End from) const {
   // From a datagram's departure until its direct effects are over: a second of latency, and a
   // second's scheduling delay.
@@ -227,7 +228,7 @@ Microseconds Rig::runs_ahead_until_us(End from) const {
   return is_alone(from) and not has_turns ? end_us_ - longest_way_us : 0;
 }
 
-// The acknowledgments of a lone sender meet no others.
+// The acknowledgments of a lone sender meet no other packets.
 Hop& Rig::way_back(const Flow& flow) const {
   return is_alone(flow.settings.from) ? *down_.entry : *outboxes_[flow.ends.sink];
 }
@@ -255,14 +256,16 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
                                meter));
 }
 
-// The limit of CPU time of an entry's process. By default a processor that is as fast would have
-// kept up in real time, with its start and half of the time to spare.
+// The limit of CPU time of an entry's process. The default allows for its start, and for half of
+// the run's duration: a process within it could keep up in real time, with half of the time to
+// spare.
 uint64_t Rig::max_cpu_s(const EntrySettings& entry) const {
   constexpr uint64_t start_s = 2;
   return entry.cpu_s.value_or(start_s + static_cast<uint64_t>(duration_ms_) / 2000);
 }
 
-// No effect of an entry's datagram may return within the time for which it knows all arrivals.
+// The effects of an entry's datagram must not return within the time for which the entry knows all
+// arrivals.
 Microseconds Rig::entry_lookahead_us() const {
   const auto delay_us = [](const LinkSettings& link) {
     return link.delay_trace.empty() ? link.delay_ms * 1000 : 0;
@@ -307,7 +310,7 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
                             .think_us = in_us(settings.think_s)};
     data = std::make_unique<Server>(exchange);
     client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
-    lifetime = {};  // the client's
+    lifetime = {};  // the client has the lifetime
   }
   TcpSettings tcp = settings.tcp;
   tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;
@@ -344,7 +347,7 @@ void Rig::look_at_windows() {
   for (size_t i = 0; i < senders_.size(); ++i) looks_at_bound_[i] += senders_[i]->is_at_bound();
 }
 
-// Whether all flows have data for the whole run, over the uplink, where nothing else goes.
+// Whether all flows send data over the uplink for the whole run, and nothing else uses it.
 bool Rig::is_steady() const {
   return not scenario_.flows.empty() and scenario_.probes.empty() and
          std::ranges::all_of(scenario_.flows, [](const FlowSettings& flow) {
@@ -440,21 +443,21 @@ void Rig::write_link(JsonWriter& json, const Direction& direction) {
   json.end_object();
 }
 
-// From the last flow's start until the shares were fair for some intervals in a row.
+// The time from the last flow's start until the shares were fair for some intervals in a row.
 std::optional<double> Rig::convergence_s() const {
   if (meters_.size() < 2 or scenario_.interval_s == 0) return std::nullopt;
   double start_s = 0;
   for (const FlowSettings& flow : scenario_.flows) start_s = std::max(start_s, flow.start_s);
   const auto first = static_cast<size_t>(start_s / scenario_.interval_s);
   const size_t intervals = meters_.front().bytes_by_interval().size();
-  size_t fair_ones = 0;
+  size_t fair_intervals = 0;
   for (size_t i = first; i < intervals; ++i) {
     std::vector<double> shares;
     for (const FlowMeter& meter : meters_) {
       shares.push_back(static_cast<double>(meter.bytes_by_interval()[i]));
     }
-    fair_ones = jains_index(shares) >= fair ? fair_ones + 1 : 0;
-    if (fair_ones == settled_intervals) {
+    fair_intervals = jains_index(shares) >= fair ? fair_intervals + 1 : 0;
+    if (fair_intervals == settled_intervals) {
       return static_cast<double>(i + 1 - settled_intervals - first) * scenario_.interval_s;
     }
   }

@@ -27,27 +27,28 @@
 
 namespace kneepoint {
 
-// Shares of a run, NaN of traffic that begins, ends or waits by itself, or goes the other way.
+// The result of a run. Its shares are NaN if traffic begins, ends or waits by itself, or crosses
+// the downlink.
 struct RunResult : Traffic {
   Metrics metrics{};          // of the uplink
-  uint64_t packets_lost = 0;  // on the uplink, elsewhere than in its queue
-  // Of the seconds, in which the window of a sender, of the one for which it is the most, was at
-  // the widest that a sender may have, or wider than TCP's buffers.
+  uint64_t packets_lost = 0;  // on the uplink, but not in its queue
+  // The share of seconds in which a sender's window was the widest that a sender may have, or wider
+  // than TCP's buffers; the greatest share of all senders.
   double at_bound_share = undefined;
-  // Of the uplink's capacity since the first packet, what passed while it had been without one for
-  // longer than two round trips and IdleTimes::min_ms.
+  // The share of the uplink's capacity since the first packet that fell into idle times longer than
+  // two round trips and IdleTimes::min_ms.
   double idle_share = undefined;
 
  private:
   static constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 };
 
-// What a run reads and writes besides its scenario. All must outlive the rig; a trace is null if
-// the link has a rate, and so are outputs not requested.
+// The inputs and outputs of a run besides its scenario. All must outlive the rig; a trace is null
+// if the link has a rate, and an output is null if it is not requested.
 struct RunInputs {
   const Trace* uplink = nullptr;
   const Trace* downlink = nullptr;
-  std::vector<ControllerHandle> controllers{};  // one for each flow that has one
+  std::vector<ControllerHandle> controllers{};  // one for each flow with a controller
   Meter* meter = nullptr;                       // of the uplink
   LinkLog* link_log = nullptr;
   FlowLog* flow_log = nullptr;
@@ -55,9 +56,9 @@ struct RunInputs {
 };
 
 // Senders -> uplink -> delay -> receivers -> delay -> downlink -> senders, where the uplink carries
-// the data. Processes act in the order of their next events; of simultaneous ones the order of
-// their places decides. With the ideal host model that is, in each millisecond: departures from the
-// senders, the opportunities of the uplink and of the downlink, releases by the delays, and the
+// the data. Processes act in the order of their next events; among simultaneous events, the order
+// of places decides. With the ideal host model this order is, in each millisecond: departures from
+// the senders, the opportunities of the uplink and of the downlink, releases by the delays, and the
 // senders last.
 class Rig {
  public:
@@ -70,7 +71,7 @@ class Rig {
   void write(JsonWriter& json);
 
  private:
-  // One direction; of its link it has one of two kinds.
+  // One direction, whose link is of one of two kinds.
   struct Direction {
     const LinkSettings& settings;
     Shell<Link>* link = nullptr;
@@ -91,10 +92,10 @@ class Rig {
     const FlowSettings& settings;
     uint16_t number;
     Ends ends;
-    FlowMeter* meter;  // null, if it is not measured
+    FlowMeter* meter;  // null if the flow is not measured
   };
 
-  // Owns a new part of the run.
+  // Makes a part of the run, and owns it.
   template <class Part, class... Arguments>
   Part& add(Arguments&&... arguments) {
     const auto part = std::make_shared<Part>(std::forward<Arguments>(arguments)...);
@@ -102,7 +103,7 @@ class Rig {
     parts_.push_back(part);
     return *part;
   }
-  // The same for what acts on the events of a place.
+  // The same for a part that acts on the events of a place.
   template <class Part, class... Arguments>
   Part& add_at(size_t place, Arguments&&... arguments) {
     Part& part = add<Part>(std::forward<Arguments>(arguments)...);
@@ -136,7 +137,7 @@ class Rig {
   // Returns the hop before `next` where packets are lost, or `next` if none are lost at this place.
   Hop& lose(Direction& direction, LossPlace place, Hop& next);
   void build(Direction& direction, const Trace* trace, Hop& exit, const RunInputs& inputs);
-  // Whether the packets of a flow from this end are all that there is, and go on at once.
+  // Whether a flow from this end is the only traffic, without impairments.
   bool is_alone(End from) const { return places_ == 2 and from == End::near; }
   // The time until which the ends of a lone flow may act ahead of their turn; 0: they may not.
   Microseconds runs_ahead_until_us(End from) const;

@@ -25,7 +25,7 @@ constexpr uint64_t max_flows = 10'000;
 constexpr double longest_delay_ms = 60'000;
 constexpr uint64_t max_classes = 1000;
 
-// One value that an object may have: how it is read, and how the schema describes it.
+// One key that an object may have: how its value is read, and how the schema describes it.
 struct Field {
   std::string_view name;
   std::string_view meaning;
@@ -54,7 +54,7 @@ Field required(Field field) {
   return field;
 }
 
-// Places may be optional. What is kept is what `convert` makes of the number.
+// The place may be a std::optional. It keeps the converted number.
 template <class Place, class Convert = std::identity>
 Field real(std::string_view name, Place& place, double least, double most, std::string_view meaning,
            Convert convert = {}) {
@@ -95,7 +95,7 @@ Field flag(std::string_view name, bool& place, std::string_view meaning) {
           }};
 }
 
-// What is kept is what `convert` makes of the text.
+// The place keeps the converted text.
 template <class Text, class Convert = std::identity>
 Field text(std::string_view name, Text& place, std::string_view meaning, Convert convert = {}) {
   return {name, meaning, [] { return R"("type":"string")"; },
@@ -429,7 +429,7 @@ Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
     }
     fields.push_back(required(std::move(field)));
   }
-  for (const char* const name : {"title", "name", "omniscient"}) {  // a run does without
+  for (const char* const name : {"title", "name", "omniscient"}) {  // a run does not use them
     fields.push_back({name, "", {}, [](const JsonValue&, const std::string&) {}});
   }
   return fields;

@@ -23,15 +23,15 @@ struct LinkSettings {
   std::string trace_sha256{};     // empty: not checked
   double rate_mbps = 0;
   bool by_packets = false;   // of a rate: every packet takes as long as one of 1504 bytes
-  double delay_ms = 20;      // of a trace in whole ms
-  double delay_step_ms = 0;  // on top, in the second half of each period
+  double delay_ms = 20;      // whole ms with a trace
+  double delay_step_ms = 0;  // added in the second half of each period
   double delay_period_s = 0;
-  std::filesystem::path delay_trace{};  // in place of them
+  std::filesystem::path delay_trace{};  // replaces these delays
   std::string queue = "infinite";
   uint64_t loss_period = 0;                // every n-th packet is lost; 0: none
   uint64_t loss_first = 0;                 // the first one lost; 0: the n-th
   double loss_probability = 0;             // each packet, independently
-  bool loss_after_link = false;            // these losses; false: before
+  bool loss_after_link = false;            // these losses occur after the link; false: before it
   std::vector<std::string> impairments{};  // before the link, one after the other
 };
 
@@ -47,12 +47,12 @@ struct FlowSettings {
   std::optional<EntrySettings> entry{};  // a whole sender, in place of a controller
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};
-  End from = End::near;      // who sends the data
+  End from = End::near;      // the end that sends the data
   uint64_t share_class = 0;  // of a queue that has classes
   double start_s = 0;
   std::optional<double> stop_s{};
   std::optional<uint64_t> bytes{};  // of payload; none: endless
-  // Of TCP: its receiver requests these bytes `requests` times, each with a request this long.
+  // With TCP: the receiver requests these bytes `requests` times, with requests of this size.
   uint64_t request_bytes = 0;  // 0: no requests
   uint64_t requests = 1;
   double think_s = 0;  // from an answer to the next request
@@ -68,13 +68,13 @@ struct ProbeSettings {
 };
 
 struct Scenario {
-  // Of both links.
+  // The number of impairments of both links.
   size_t impairments() const { return uplink.impairments.size() + downlink.impairments.size(); }
-  // Of each flow and, after them, of each probe.
+  // The class of each flow, then the class of each probe.
   std::vector<uint16_t> classes() const;
 
   LinkSettings uplink{};    // carries the data
-  LinkSettings downlink{};  // and what answers it
+  LinkSettings downlink{};  // carries the answers
   std::vector<FlowSettings> flows{};
   std::vector<ProbeSettings> probes{};
   HostModel host{};
@@ -99,8 +99,8 @@ struct Scenario {
   static std::string schema();
 };
 
-// Of a queue that has classes each must have a flow, and each flow one of them. Throws
-// std::invalid_argument, beginning with `where`.
+// Checks a queue that has classes: each class must have a flow, and each flow one of the classes.
+// Throws std::invalid_argument, beginning with `where`.
 void check_classes(const LinkSettings& link, const Scenario& scenario, const std::string& where);
 
 }  // namespace kneepoint

@@ -12,8 +12,8 @@
 namespace kneepoint {
 
 // The next events of many processes, in a tournament tree: a change costs at most the tree's
-// height, and the next process is known at once. Of simultaneous events the event of the lowest
-// place is first.
+// height, and the next process is known at once. Among simultaneous events, the event with the
+// lowest place is first.
 class Tournament {
  public:
   explicit Tournament(size_t places)
@@ -44,12 +44,12 @@ class Tournament {
   std::vector<uint32_t> winners_;  // of the matches: the root is element 1
 };
 
-// The four processes that all packets cross: of both links, and of their delays.
+// The four processes that packets cross: both links, and both delays.
 enum class ShellOf : size_t { uplink, downlink, uplink_delay, downlink_delay };
 
-// The next events of a run. All packets cross the shells, so that these are compared with each
-// other whenever it is asked who is next, and a change is one store; of the endpoints, and of what
-// they have sent, there may be hundreds.
+// The next events of a run. All packets cross the few shells: their events are searched one by one,
+// so that a change is one store. Endpoints and their outboxes, of which there may be hundreds, are
+// in tournament trees.
 class Agenda {
  public:
   static constexpr size_t shells = 4;
@@ -61,7 +61,7 @@ class Agenda {
   Agenda(const Agenda&) = delete;
   Agenda& operator=(const Agenda&) = delete;
 
-  // Where a shell's next event stands.
+  // The time of a shell's next event.
   Microseconds& of_shell(ShellOf shell) { return times_us_[1 + static_cast<size_t>(shell)]; }
 
   void plan_outbox(size_t endpoint, Microseconds time_us) {
@@ -73,8 +73,8 @@ class Agenda {
     times_us_.back() = endpoint_events_.next_us();
   }
 
-  // Of simultaneous events the event of the first place is first: the places of outboxes, shells
-  // and endpoints, in this order.
+  // Among simultaneous events, the event with the first place is first: outboxes come before
+  // shells, and shells before endpoints.
   struct Event {
     Microseconds time_us;
     size_t slot;  // 0: an outbox's, 1 to 4: a shell's, 5: an endpoint's

@@ -1,4 +1,4 @@
-// What runs above TCP: a transfer, or requests and their answers.
+// Applications above TCP: a transfer, or requests and their answers.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace kneepoint {
 
-// One end's. This one only receives.
+// The application at one end of a connection. The base class only receives.
 class Application {
  public:
   Application() = default;
@@ -18,12 +18,12 @@ class Application {
   Application& operator=(const Application&) = delete;
   virtual ~Application() = default;
 
-  // What a segment that it sends takes of the link.
+  // The size of one of its segments on the link.
   virtual uint16_t bytes_of(uint64_t /* number */) const { return tcp_segment_bytes; }
-  // So many of the other end's segments are here.
+  // `in_order` of the other end's segments have arrived in order.
   virtual void received(uint64_t /* in_order */, TcpSender& /* sender */,
                         Microseconds /* now_us */) {}
-  // More of what it sends is acknowledged.
+  // More of its segments are acknowledged.
   virtual void acknowledged(const TcpSender& /* sender */, Microseconds /* now_us */) {}
   // When it acts by itself.
   Microseconds next_us() const { return next_us_; }
@@ -33,7 +33,7 @@ class Application {
   Microseconds next_us_ = never;
 };
 
-// Sends what TCP has from the beginning.
+// Sends the data that TCP has from the beginning.
 class Transfer final : public Application {
  public:
   // The meter may be null, and must outlive it.
@@ -49,10 +49,10 @@ class Transfer final : public Application {
   FlowMeter* meter_;
 };
 
-// Like HTTP over one connection: the receiver of a flow is a client, opens the connection, asks,
-// and asks again when it has the answer and has thought.
+// Like HTTP over one connection: the receiver of a flow is a client, which opens the connection and
+// sends a request, and sends the next request some time after the answer.
 struct Exchange {
-  // It fits an initial window (RFC 6928), so that no controller is needed for it.
+  // A request fits an initial window (RFC 6928), so that it needs no controller.
   static constexpr uint64_t max_request_segments = 10;
 
   uint64_t request_bytes;
@@ -88,7 +88,7 @@ class Client final : public Application {
     next_us_ = start_us;  // the first request opens the connection
   }
 
-  // The last segment of a request is as long as it must be.
+  // The last segment of a request carries the rest of it.
   uint16_t bytes_of(uint64_t number) const override {
     const uint64_t sent = number % exchange_.request_segments() * tcp_payload_bytes;
     const uint64_t rest = std::min<uint64_t>(exchange_.request_bytes - sent, tcp_payload_bytes);

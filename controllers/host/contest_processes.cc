@@ -24,7 +24,7 @@ void SenderProcess::arrive(Microseconds time_us, const Packet& packet) {
     if (wake_up_us_ < planned_us_) plan();
   } else {
     Packet acknowledgment = packet;
-    acknowledgment.queued_us = time_us;  // the kernel's time, whenever we read it
+    acknowledgment.queued_us = time_us;  // the kernel's time of arrival, not the time of reading
     inbox_.push(read_us, acknowledgment);
     if (inbox_.next_us() < planned_us_) plan();
   }
@@ -79,7 +79,7 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 }
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
-  wake_up_us_ = now_us;  // what its packets bring about at once waits in the inbox
+  wake_up_us_ = now_us;  // immediate answers to its packets wait in the inbox
   const uint64_t most = max_sent(now_us);
   while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
   wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;

@@ -17,10 +17,10 @@
 
 namespace kneepoint {
 
-// Sends towards its receiver. What reaches it are acknowledgments.
+// Sends datagrams to its receiver, and receives acknowledgments.
 class SenderProcess final : public Process {
  public:
-  // The log, which may be null, must outlive it.
+  // The log, which may be null, must outlive the process.
   SenderProcess(const Endpoint& end, const ControllerHandle& controller, Lateness lateness,
                 const Lifetime& lifetime, FlowLog* log);
 
@@ -49,7 +49,7 @@ class SenderProcess final : public Process {
   [[gnu::always_inline]] inline void send(Microseconds now_us, bool is_heartbeat = false);
 
   Endpoint end_;
-  Packet blank_;  // what all its datagrams have
+  Packet blank_;  // the fields that all its datagrams share
   ContestSender sender_;
   Lateness lateness_;
   Lifetime lifetime_;
@@ -57,16 +57,16 @@ class SenderProcess final : public Process {
   TimedPackets inbox_{};
   Microseconds busy_until_us_ = 0;
   Microseconds wake_up_us_ = lifetime_.start_us;
-  // In the agenda, no later than the next event: a postponed one, as most keepalives are, keeps its
-  // place until its old time.
+  // Its time in the agenda, no later than the next event: a postponed event, such as most
+  // keepalives, keeps its old time until then.
   Microseconds planned_us_ = never;
   bool started_ = false;
 };
 
-// Answers each datagram by an acknowledgment on the way back.
+// Answers each datagram with an acknowledgment on the return path.
 class ReceiverProcess : public Hop {
  public:
-  // The first hop of the way back, and the meter, which may be null, must outlive it.
+  // The first hop of the return path, and the meter, which may be null, must outlive the process.
   ReceiverProcess(const HostModel& host, Lateness lateness, Hop& way_back, FlowMeter* meter)
       : response_us_(std::llround(host.receiver_us + host.packet_us)),
         lateness_(lateness),

@@ -13,7 +13,7 @@ namespace {
 static_assert(sizeof(DatagramHeader) == sizeof(EntryMessages::Header));
 
 constexpr int64_t microsecond_ns = 1000;
-// What an entry says of its clock is no later than this, so that nothing overflows.
+// The latest time that an entry's clock can report, so that nothing overflows.
 constexpr int64_t latest_ns = EntryMessages::never_ns / 4;
 
 int64_t bounded(int64_t time_ns, Microseconds min_us) {
@@ -81,9 +81,9 @@ void EntryProcess::finish(Microseconds end_us, Traffic& traffic) {
 }
 
 void EntryProcess::give_order(Microseconds now_us) {
-  end_.plan(never);  // nobody else acts on what it sends
+  end_.plan(never);  // the agenda's next event is then another process's
   EntryMessages::Order& order = child_.order();
-  // Nothing reaches it before somebody acts.
+  // No packet reaches the entry before another process acts.
   Microseconds known_until_us =
       std::max(now_us, std::min(end_.agenda.next().time_us - 1, now_us + lookahead_us_));
   uint32_t count = 0;
@@ -102,7 +102,7 @@ void EntryProcess::give_order(Microseconds now_us) {
   order.arrivals = count;
 }
 
-// Returns until when the entry's own time has run.
+// Returns the time that the entry's clock has reached.
 Microseconds EntryProcess::take_report(Microseconds now_us) {
   const EntryMessages::Report& report = child_.report();
   for (size_t i = 0; i < report.departures; ++i) send(report.departure[i], now_us);
@@ -119,7 +119,7 @@ void EntryProcess::send(const EntryMessages::Departure& departure, Microseconds 
                             " bytes, where the kit's have " +
                             std::to_string(dialect_.datagram_bytes));
   }
-  // By its own clock, but neither in the past nor faster than the host can.
+  // At the time of the entry's clock, but neither in the past nor faster than the host can send.
   const Microseconds clock_us = bounded(departure.clock_ns, now_us) / microsecond_ns;
   const Microseconds begins_us = std::max({now_us, busy_until_us_, clock_us});
   busy_until_us_ = begins_us + end_.packet_us;

@@ -14,7 +14,7 @@
 
 namespace kneepoint {
 
-// Both directions of one flow.
+// The headers of both directions of a flow.
 struct HeaderStores {
   explicit HeaderStores(bool keeps_order) : datagrams(keeps_order), acknowledgments(keeps_order) {}
 
@@ -24,8 +24,8 @@ struct HeaderStores {
 
 class EntryProcess final : public Process {
  public:
-  // All but the copied must outlive the process; the record may be null.
-  // `lookahead_us`: how far ahead of its time the entry is told what will have arrived.
+  // References and the record, which may be null, must outlive the process. `lookahead_us`: how far
+  // ahead of its own time the entry learns of arrivals.
   EntryProcess(const Endpoint& end, EntryChild& child, const Dialect& dialect, Lateness lateness,
                const Lifetime& lifetime, Microseconds end_us, Microseconds lookahead_us,
                uint64_t seed, HeaderStores& headers, FlightRecord* record);
@@ -62,7 +62,7 @@ class EntryProcess final : public Process {
   EntryMessages::Wish wish_ = EntryMessages::know;
   int64_t wakes_ns_ = 0;
   Microseconds busy_until_us_ = 0;
-  Microseconds ready_us_;  // until then it computes
+  Microseconds ready_us_;  // until then the entry computes
   uint64_t packets_sent_ = 0;
   uint64_t next_unacknowledged_ = 0;
 };

@@ -1,4 +1,4 @@
-// How many packets of a flow are in flight, where its sender shows no window.
+// The packets in flight of a flow whose sender shows no window.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace kneepoint {
 
-// What a sender does is decided ahead of its time, by more or by less: it is brought into the order
-// of time before it is logged and measured.
+// A sender's actions are decided ahead of their time, some further than others: they are brought
+// into the order of time before they are logged and measured.
 class FlightRecord {
  public:
-  // Log and meter may be null; both must outlive it.
+  // Log and meter may be null; both must outlive the record.
   FlightRecord(uint32_t flow, FlowLog* log, FlowMeter* meter)
       : flow_(flow), log_(log), meter_(meter) {}
 
-  // Each in the order of its own times.
+  // The calls of each kind come in the order of time.
   void sent(Microseconds time_us, uint64_t number) { sent_.push({time_us, number, 0}); }
   void acknowledged(Microseconds time_us, uint64_t number, Milliseconds rtt_ms) {
     acknowledged_.push({time_us, number, rtt_ms});
   }
 
-  // Nothing before `until_us` is still to come.
+  // Logs and measures all events before `until_us`; further events come later.
   void settle(Microseconds until_us);
 
  private:

@@ -7,8 +7,9 @@
 
 namespace kneepoint {
 
-// Of one flow in one direction. Where links keep a flow's order, packets that left before one that
-// arrives are lost; elsewhere they may still arrive, unless a million have overtaken them.
+// The headers of one flow in one direction. If links keep a flow's order, packets sent before an
+// arriving packet are lost; otherwise they may still arrive, unless a million packets have
+// overtaken them.
 template <class Header>
 class HeaderStore {
  public:
@@ -19,7 +20,7 @@ class HeaderStore {
     const uint64_t max_late = keeps_order_ ? 0 : 1 << 20;
     while (entries_.front().number + max_late < number) entries_.pop_front();
     auto entry = entries_.begin();
-    if (not keeps_order_) {  // among the last, and put in any order
+    if (not keeps_order_) {  // entries are in any order, and this one is among the last
       entry = entries_.end();
       while (entry != entries_.begin() and (--entry)->number != number) continue;
     }

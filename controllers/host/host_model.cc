@@ -18,7 +18,7 @@ constexpr NotationParameter time(const char* name, std::optional<double> fallbac
   return {name, NotationType::real, 0, longest_us, fallback, "us", meaning};
 }
 
-// Those without a default have no effect where they are absent.
+// Settings without a default have no effect if they are absent.
 constexpr struct {
   NotationParameter parameter;
   double HostModel::* member;

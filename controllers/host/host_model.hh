@@ -3,7 +3,7 @@
 // mahimahi runs each shell as a process around poll(2). A shell sleeps for a whole number of
 // milliseconds, counted from its last wake-up by a truncating clock, and wakes a little late; each
 // packet costs it a few microseconds. So packets leave up to a millisecond after the boundary that
-// the log names, and now and then cross one. These few constants of that model carry most of the
+// the log names, and now and then cross a boundary. These few constants account for most of the
 // difference between an ideal clock and a real run.
 #pragma once
 
@@ -25,14 +25,14 @@ struct HostModel {
   double device_packets = 0;   // that a shell's device queues until they are read; 0: no limit
   double receiver_us = 0;      // from a datagram's arrival to its acknowledgment's departure
   double host_latency_us = 0;  // constant extra latency in each direction
-  // How long a process waits for the processor after a packet or a timer woke it, as measured: one
-  // wake-up in 2^k waits for element k or longer, times delay_scale. Empty: none waits.
+  // The measured waits of a process for the processor after a packet or a timer has woken it: one
+  // wake-up in 2^k waits for element k times delay_scale, or longer. Empty: no process waits.
   std::vector<double> delays_us{};
   double delay_scale = 1;
 };
 
-// How late the processes of one run are. A real host is busier in one run than in the next, and
-// that moves results more than luck within a run: `random` draws this run's factor.
+// The lateness of a run's processes. A real host is busier in some runs than in others, and this
+// changes results more than chance within a run: `random` draws the run's factor.
 struct RunLateness {
   RunLateness(const HostModel& host, Random random);
 
@@ -41,7 +41,7 @@ struct RunLateness {
   MeasuredTable delays;
 };
 
-// How late one process of a run is. What the run's processes share must outlive it.
+// The lateness of one process of a run. The run's RunLateness must outlive it.
 class Lateness {
  public:
   Lateness(const RunLateness& run, Random timers, Random arrivals)
@@ -55,8 +55,8 @@ class Lateness {
     return waits_ ? late_us + run_->delays.draw(timers_) : late_us;
   }
 
-  // When the process reads a packet that reaches it at `time_us`. What comes until it has woken up
-  // it reads together.
+  // When the process reads a packet that reaches it at `time_us`. It reads together all packets
+  // that arrive until it has woken up.
   Microseconds read_time(Microseconds time_us) {
     if (not waits_) return time_us;
     if (time_us > awake_us_) awake_us_ = time_us + run_->delays.draw(arrivals_);
@@ -72,9 +72,9 @@ class Lateness {
 };
 
 // "ideal": whole milliseconds, nothing costs time. "event-loop": the constants fitted to real runs
-// of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": these, some replaced; the values of
-// delays_us have a + between them.
-// Throws std::invalid_argument for an unknown model or parameter, or a value that is not a time.
+// of mahimahi (docs/emulator.md). "event-loop:KEY=VALUE,...": the same constants with some
+// replaced; the values of delays_us are separated by +. Throws std::invalid_argument for an unknown
+// model or parameter, or a value that is not a time.
 HostModel make_host_model(const std::string& description);
 
 const Kinds& host_models();

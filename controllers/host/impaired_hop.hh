@@ -19,7 +19,7 @@ class ImpairedHop final : public Process {
   ImpairedHop(Agenda& agenda, size_t endpoint, std::unique_ptr<Impairment> impairment, Hop& next)
       : agenda_(agenda), endpoint_(endpoint), impairment_(std::move(impairment)), next_(next) {}
 
-  // At `time_us`, never before.
+  // Called at `time_us`, never before.
   void arrive(Microseconds time_us, const Packet& packet) override {
     const Microseconds passes_us = impairment_->passes_us(time_us);
     if (passes_us == never) {
@@ -49,7 +49,7 @@ class ImpairedHop final : public Process {
   size_t endpoint_;
   std::unique_ptr<Impairment> impairment_;
   Hop& next_;
-  std::multimap<Microseconds, Packet> waiting_{};  // by when they go on
+  std::multimap<Microseconds, Packet> waiting_{};  // by the time at which they leave
   uint64_t packets_lost_ = 0;
 };
 

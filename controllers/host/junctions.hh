@@ -12,8 +12,8 @@
 
 namespace kneepoint {
 
-// Keeps what one sender has sent until it leaves: what several send reaches the next hop in the
-// order of time only so.
+// Keeps the packets of one sender until they leave, so that the packets of several senders reach
+// the next hop in the order of time.
 class Outbox final : public Process {
  public:
   // The agenda and the next hop must outlive it.
@@ -38,7 +38,7 @@ class Outbox final : public Process {
   Hop& next_;
 };
 
-// What an endpoint has from its run, which outlives it.
+// The parts of a run that an endpoint uses; the run outlives the endpoint.
 struct Endpoint {
   Agenda& agenda;
   size_t place;  // among the agenda's endpoints

@@ -14,7 +14,7 @@ namespace kneepoint {
 // Sends one probe after the other, and measures the RTT of answered probes.
 class ProbeProcess final : public Process {
  public:
-  // A count of 0 never ends.
+  // With a count of 0 the probes never end.
   ProbeProcess(const Endpoint& end, Microseconds start_us, Microseconds interval_us, uint64_t count,
                uint16_t bytes)
       : end_(end), start_us_(start_us), interval_us_(interval_us), count_(count), bytes_(bytes) {
@@ -58,7 +58,7 @@ class ProbeProcess final : public Process {
   Microseconds interval_us_;
   uint64_t count_;
   uint16_t bytes_;
-  std::vector<Microseconds> rtts_us_{};  // of each that was sent
+  std::vector<Microseconds> rtts_us_{};  // of each probe that was sent
 };
 
 // Sends every packet back.

@@ -30,10 +30,10 @@ class Hop {
   Hop& operator=(const Hop&) = delete;
   virtual ~Hop() = default;
 
-  // A packet gets here at `time_us`, now or later; packets come in the order of these times.
+  // A packet arrives at `time_us`, now or later; calls come in the order of these times.
   virtual void arrive(Microseconds time_us, const Packet& packet) = 0;
 
-  // The run is over: adds what it has counted.
+  // The run is over: adds the hop's counts.
   virtual void finish(Microseconds /* end_us */, Traffic& /* traffic */) {}
 };
 
@@ -42,7 +42,7 @@ class Process : public Hop {
   // Handles the event planned for `now_us` and plans the next one.
   virtual void act(Microseconds now_us) = 0;
 
-  // Of a sender: whether what its window allows is no longer up to its controller.
+  // For a sender: whether a bound limits its window instead of its controller.
   virtual bool is_at_bound() const { return false; }
 };
 

@@ -18,8 +18,8 @@
 
 namespace kneepoint {
 
-// Transmits one packet after the other, each for as long as its bytes take, or, by packets, as one
-// of 1504 bytes takes.
+// Transmits one packet after the other, each for the time that its bytes take or, by packets, that
+// 1504 bytes take.
 class RateLink final : public Process {
  public:
   // The next hop must outlive it.
@@ -31,7 +31,7 @@ class RateLink final : public Process {
         queue_(std::move(queue)),
         next_(next) {}
 
-  // It must outlive the link, which measures nothing without it.
+  // The meter must outlive the link; without a meter the link measures nothing.
   void observe(Meter* meter) {
     meter_ = meter;
     if (meter == nullptr) return;
@@ -41,12 +41,12 @@ class RateLink final : public Process {
   }
   // Measures how long packets wait.
   void observe_delays() { queueing_delays_.emplace(); }
-  // Keeps the number of waiting packets over time, without the one in transit.
+  // Records the number of waiting packets over time, without the packet in transit.
   void observe_queue(Microseconds interval_us, Microseconds run_us) {
     queued_packets_.emplace(interval_us, run_us);
   }
 
-  // Packets come in order: all that happens here before this one does can happen now.
+  // Packets come in order, so that all departures before this arrival can happen now.
   void arrive(Microseconds time_us, const Packet& packet) override {
     while (departs_us_ <= time_us) depart(departs_us_);
     if (meter_ != nullptr) meter_->event(whole_ms(time_us));
@@ -73,7 +73,7 @@ class RateLink final : public Process {
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
   uint64_t bytes_carried() const { return bytes_carried_; }
-  // Of an observed link.
+  // Requires observe_delays().
   const Samples& queueing_delays() const { return *queueing_delays_; }
   std::optional<StepSeries>& queued_packets() { return queued_packets_; }
 

@@ -23,7 +23,7 @@ namespace kneepoint {
 // The device of a shell that reads a packet at once, or after the packets before it.
 class PromptDevice {
  public:
-  // A capacity of 0 has no limit.
+  // A capacity of 0 is no limit.
   PromptDevice(size_t capacity_packets, Microseconds read_us)
       : read_us_(read_us),
         read_all_us_(
@@ -39,7 +39,7 @@ class PromptDevice {
 
  private:
   Microseconds read_us_;
-  Microseconds read_all_us_;  // a full queue
+  Microseconds read_all_us_;  // of a full queue
   Microseconds busy_until_us_ = 0;
 };
 
@@ -49,7 +49,7 @@ class LateDevice {
   LateDevice(size_t capacity_packets, Microseconds read_us)
       : read_us_(read_us), read_times_us_(capacity_packets) {}
 
-  // Returns when a packet is read, unless it finds no room: there is some once the packet
+  // Returns when a packet is read; nothing if it finds no room. There is room once the packet
   // `capacity_packets` places ahead has been read.
   std::optional<Microseconds> join(Microseconds time_us, Lateness& lateness) {
     const bool is_bounded = not read_times_us_.empty();
@@ -67,14 +67,14 @@ class LateDevice {
  private:
   Microseconds read_us_;
   Microseconds busy_until_us_ = 0;
-  std::vector<Microseconds> read_times_us_;  // of the last packets, in a circle
+  std::vector<Microseconds> read_times_us_;  // of the last packets, in a ring
   size_t next_ = 0;
 };
 
 // A Link or a DelayLine in a mahimahi shell's event loop.
 //
-// The time to read a packet decides only what the shell's device drops: packet_us, which was
-// fitted, covers all delay of a packet.
+// The time to read a packet decides only which packets the shell's device drops: packet_us, which
+// was fitted, covers the whole delay of a packet.
 //
 // The loop wakes for an arriving packet, and for the queue's next event after a poll(2) of whole
 // milliseconds: last wake-up + (event's millisecond - last wake-up's millisecond) + lateness.
@@ -83,8 +83,8 @@ class Shell final : public Process {
  public:
   // Args:
   //   next_event_us: the shell's place in the agenda.
-  //   ignore_from_us: a shell that waits leaves out packets that it would read from then on, so
-  //     that the observers of the queue do not see them.
+  // ignore_from_us: a shell that waits leaves out packets that it would read from this time on, so
+  // that the observers of the queue do not see them.
   Shell(Microseconds& next_event_us, Queue queue, const HostModel& host, Lateness lateness,
         Microseconds ignore_from_us)
       : agenda_us_(next_event_us),
@@ -152,7 +152,8 @@ class Shell final : public Process {
     }
   }
 
-  // A packet that is read now or later. Packets come in order: nothing happens here before.
+  // Reads a packet now or later. Packets come in order: if no event is planned before `read_us`,
+  // the packet can be read at once.
   [[gnu::always_inline]] void take(const Packet& packet, Microseconds read_us) {
     if (read_us < agenda_us_) [[likely]] {
       read(packet, read_us);
@@ -172,7 +173,7 @@ class Shell final : public Process {
   }
 
   [[gnu::always_inline]] void forward(Microseconds now_us, Milliseconds now_ms) {
-    agenda_us_ = now_us;  // what arrives meanwhile waits
+    agenda_us_ = now_us;  // packets that arrive meanwhile wait
     busy_until_us_ = std::max(busy_until_us_, now_us);
     queue_.advance(now_ms, [this](const Packet& packet) __attribute__((always_inline)) {
       busy_until_us_ += packet_us_;
@@ -180,12 +181,12 @@ class Shell final : public Process {
     });
   }
 
-  // Before the timer, as an arrival happens to wake it.
+  // Before the timer, because an arrival has woken the loop.
   [[gnu::noinline]] void forward_late(Microseconds now_us, Milliseconds now_ms) {
     forward(now_us, now_ms);
   }
 
-  // Until the queue's next event.
+  // Sleeps until the queue's next event.
   void poll(Microseconds now_us, Milliseconds now_ms) {
     const Microseconds timer_us = queue_.next_event_us() + now_us - now_ms * 1000 + lateness_us_;
     agenda_us_ = std::min(inbox_.next_us(), timer_us);

@@ -9,9 +9,9 @@ namespace kneepoint {
 
 namespace {
 
-constexpr uint16_t block_bytes = 8;  // and 4 of the option itself (RFC 2018)
+constexpr uint16_t block_bytes = 8;  // and 4 for the option itself (RFC 2018)
 
-// What sends requests: they fit its window.
+// The controller of requests, which fit its window.
 class InitialWindow final : public Controller {
  public:
   explicit InitialWindow(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
@@ -23,7 +23,7 @@ ControllerHandle initial_window() {
   return {Adapter<InitialWindow>::calls(), &always};
 }
 
-// An answer carries the acknowledgment of its request.
+// Requests are acknowledged at once, since an answer carries the acknowledgment of its request.
 TcpSettings of_requests(TcpSettings settings) {
   settings.delayed_ack_us = 0;
   settings.ecn = false;
@@ -114,7 +114,7 @@ void TcpProcess::hear_acknowledgment(uint64_t number, Microseconds now_us) {
 }
 
 void TcpProcess::hear_segment(const Packet& packet, Microseconds now_us) {
-  if (not is_client_) {  // its half of the connection is opened by the client's
+  if (not is_client_) {  // the client opens this half of the connection
     packet.is_syn ? sender_.answer_syn(now_us) : sender_.accept(now_us);
   }
   const bool is_marked = packet.ecn == Ecn::congestion_experienced;

@@ -1,5 +1,5 @@
-// The two ends of a TCP connection on their hosts. TCP lives in the kernel: it waits for no
-// processor, and each packet costs it packet_us.
+// The two ends of a TCP connection on their hosts. TCP runs in the kernel: it never waits for the
+// processor, and each packet takes it packet_us.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,7 @@ struct TcpEnd : Endpoint {
   HeaderStore<TcpAcknowledgment>& received_headers;
 };
 
-// One end sends the flow's data. The other one is the client: what it sends, if anything, are
-// requests.
+// One end sends the flow's data. The other end is the client, which sends requests or nothing.
 class TcpProcess final : public Process {
  public:
   // The end that sends the data.
@@ -34,7 +33,8 @@ class TcpProcess final : public Process {
   void arrive(Microseconds time_us, const Packet& packet) override;
   void act(Microseconds now_us) override;
 
-  // As tcp_info's rwnd_limited and sndbuf_limited: its window is wider than a socket's buffer.
+  // As tcp_info's rwnd_limited and sndbuf_limited: whether its window is wider than a socket's
+  // buffer.
   bool is_at_bound() const override {
     return sender_.is_open() and static_cast<uint64_t>(sender_.window()) > buffered_packets_;
   }
@@ -53,7 +53,7 @@ class TcpProcess final : public Process {
   void send(Packet packet, Microseconds now_us);
 
   TcpEnd end_;
-  uint64_t buffered_packets_;  // by the smaller of the sockets' buffers
+  uint64_t buffered_packets_;  // what the smaller of the sockets' buffers holds
   bool is_client_ = false;
   TcpSender sender_;
   TcpReceiver receiver_;

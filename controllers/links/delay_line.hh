@@ -1,4 +1,4 @@
-// A delay, with the semantics of mahimahi's mm-delay, whose own is constant.
+// A delay with the semantics of mahimahi's mm-delay; mm-delay's own delay is constant.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace kneepoint {
 // no packet before packets that arrived earlier.
 class DelayLine {
  public:
-  // The delays are of whole milliseconds.
+  // The delays must be whole milliseconds.
   explicit DelayLine(DelayTrace delays) : delays_(std::move(delays)) {}
 
   void enqueue(const Packet& packet, Milliseconds now_ms) {
@@ -37,7 +37,7 @@ class DelayLine {
  private:
   [[gnu::noinline]] void change(Milliseconds now_ms) {
     delay_ms_ = whole_ms(delays_.at(now_ms * 1000));
-    // From this millisecond on a clock of milliseconds sees the next change.
+    // A millisecond clock sees the next change from this millisecond on.
     const Microseconds changes_us = delays_.changes_us();
     steady_until_ms_ = changes_us / 1000 + (changes_us % 1000 > 0 ? 1 : 0);
   }
@@ -45,7 +45,7 @@ class DelayLine {
   DelayTrace delays_;
   Milliseconds delay_ms_ = 0;
   Milliseconds steady_until_ms_ = 0;  // packets until then have this delay
-  Milliseconds last_ms_ = 0;          // when the last packet goes on
+  Milliseconds last_ms_ = 0;          // when the last packet leaves
   TimedPackets underway_{};
 };
 

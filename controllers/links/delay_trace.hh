@@ -23,9 +23,9 @@ class DelayTrace {
   // Begins with a delay, and adds a step to it in the second half of each period.
   static DelayTrace square(Microseconds delay_us, Microseconds step_us, Microseconds period_us);
 
-  // Of a text whose lines are `TIME_MS DELAY_MS`, times ascending: from that time on, that delay.
-  // Before the first line its delay holds. Throws std::invalid_argument, naming `name` and the
-  // line, for times that run backwards, for a delay of more than a minute, and for no line at all.
+  // From a text with lines `TIME_MS DELAY_MS` in ascending order of time: each delay holds from its
+  // time on, the first delay also before it. Throws std::invalid_argument, naming `name` and the
+  // line, if times do not ascend, if a delay is longer than a minute, or if there is no line.
   DelayTrace(const std::string& name, std::string_view text);
 
   static DelayTrace load(const std::filesystem::path& path);
@@ -36,10 +36,10 @@ class DelayTrace {
     return delay_us_;
   }
 
-  // Until when the delay that was asked for last holds.
+  // When the delay that at() returned last ends.
   Microseconds changes_us() const { return changes_us_; }
 
-  // Whether mahimahi's clock can tell all its delays.
+  // Whether all delays are whole milliseconds, the unit of mahimahi's clock.
   bool has_whole_ms() const;
 
  private:

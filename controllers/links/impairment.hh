@@ -1,5 +1,5 @@
-// What happens to packets before they reach a link. Each kind is one file of this folder, which
-// declares and registers it, as queues do.
+// Impairments of packets before they reach a link. Each kind is one file of this folder, which
+// declares and registers it, as for queues.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,16 @@ class Impairment {
  public:
   virtual ~Impairment() = default;
 
-  // When a packet that arrives now goes on: not before now, or never, if it is lost.
+  // When a packet that arrives now leaves: not before now, and never if it is lost.
   virtual Microseconds passes_us(Microseconds now_us) = 0;
 };
 
-// Loses every n-th packet, or each with the same probability. A link has it by settings of its own.
+// Loses every n-th packet, or each packet with the same probability. Its settings are a link's own,
+// not a description's.
 class PacketLoss final : public Impairment {
  public:
-  // A period of 0 loses none. The first that is lost is number `first`; 0: the period's.
+  // A period of 0 loses no packets. The first lost packet has the number `first` or, if that is 0,
+  // `period`.
   PacketLoss(uint64_t period, uint64_t first, double probability, Random random)
       : period_(period),
         to_next_loss_(first > 0 ? first : period),
@@ -49,14 +51,14 @@ class PacketLoss final : public Impairment {
 
 using Impairments = Registry<Impairment, Random>;
 
-// How strongly a draw resembles the one before it.
+// The correlation of a draw with the draw before it.
 inline constexpr NotationParameter correlation{
     "correlation", NotationType::real, 0, 0.999, 0, "1", "of a packet with the one before it"};
 constexpr NotationParameter time_ms(const char* name, double fallback, const char* meaning) {
   return {name, NotationType::real, 0, 60'000, fallback, "ms", meaning};
 }
 
-// From "on_off:on=5,off=1" and the like; see docs/emulator.md and Notation.
+// From a description such as "on_off:on=5,off=1"; see docs/emulator.md and Notation.
 inline std::unique_ptr<Impairment> make_impairment(const std::string& description, uint64_t seed) {
   return Impairments::make({"impairment", description, Impairments::kinds()}, Random(seed));
 }

@@ -8,17 +8,17 @@
 namespace kneepoint {
 namespace {
 
-// Draws of mean 0: within 1 of it, or of deviation 1.
+// Draws of mean 0, which either lie within 1 of it or have the standard deviation 1.
 using Draw = double (*)(Random& random);
 
 double draw_uniform(Random& random) { return 2 * random.uniform() - 1; }
 
-// Of shape 3, as netem's: its mean is 3/2, its variance 3/4.
+// Of shape 3, as in netem: the mean is 3/2, the variance 3/4.
 double draw_pareto(Random& random) {
   return (portable::exp(portable::log(random.uniform()) / -3) - 1.5) / std::sqrt(0.75);
 }
 
-// Consecutive draws are mixed so that mean, deviation and correlation are those stated.
+// Consecutive draws are mixed so that they have the stated mean, deviation and correlation.
 template <Draw draw>
 class Jitter final : public Impairment {
  public:

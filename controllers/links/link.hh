@@ -17,12 +17,12 @@
 namespace kneepoint {
 
 // Each line of the trace is an opportunity to deliver 1504 bytes in that millisecond. An
-// opportunity that finds no packet is lost; a packet may span opportunities and one opportunity
-// may carry many small packets. The opportunities of a millisecond are consumed before a packet
-// that arrives in it is queued: it leaves strictly later.
+// opportunity that finds no packet is lost; a packet may span opportunities and one opportunity may
+// carry many small packets. The opportunities of a millisecond are consumed before a packet that
+// arrives in this millisecond is queued, so that the packet leaves strictly later.
 //
-// Behind an infinite queue, which reorders and drops nothing, a packet's departure is known when
-// it arrives, and there it is decided. All other queues are asked at each opportunity.
+// With an infinite queue, which reorders and drops nothing, a packet's departure is decided when
+// the packet arrives. All other queues are asked at each opportunity.
 class Link {
  public:
   using AtEnd = Opportunities::AtEnd;
@@ -32,9 +32,9 @@ class Link {
         queue_(std::move(queue)),
         decides_on_arrival_(queue_->is_infinite()) {}
 
-  // Observers, both optional; they must outlive the link, which stays where it is. Before the first
-  // packet. The meter hears
-  // of departures up to and including `end_ms`, and of arrivals and opportunities from report().
+  // Sets the observers, both optional, before the first packet. They must outlive the link, which
+  // must not be moved afterwards. The meter hears of departures up to and including `end_ms`, and
+  // of arrivals and opportunities from report().
   void observe(Meter* meter, LinkLog* log, Milliseconds end_ms) {
     meter_ = meter;
     log_ = log;
@@ -45,7 +45,7 @@ class Link {
     });
   }
 
-  // Queues a packet, after advance(now_ms) where that was due.
+  // Queues a packet; advance(now_ms) comes first if it is due.
   [[gnu::always_inline]] void enqueue(const Packet& packet, Milliseconds now_ms) {
     if (decides_on_arrival_) {
       decide(packet, now_ms);
@@ -68,8 +68,8 @@ class Link {
       write_log(now_ms);
   }
 
-  // When the link must be advanced for the sake of a packet; never, while it holds none: lost
-  // opportunities can be consumed at any later time.
+  // When the link must be advanced because of a packet; beyond_us while the link holds no packet,
+  // since lost opportunities can be consumed at any later time.
   Microseconds next_event_us() const { return next_event_us_; }
 
   double capacity_bytes(Microseconds until_us) const {
@@ -79,18 +79,20 @@ class Link {
   uint64_t packets_dropped() const { return packets_dropped_; }
   uint64_t packets_marked() const { return queue_->packets_marked(); }
 
-  // Tells the meter of the arrivals, and of all opportunities up to and including the end.
+  // Reports to the meter the first and the last arrival, and all opportunities up to and including
+  // the end.
   void report() const;
 
  private:
   void write_log(Milliseconds now_ms);
-  // The next one that has a packet to use it.
+  // Plans the next opportunity, if a packet can use it.
   void expect_opportunity() {
     next_event_us_ = holds_packet() ? opportunities_.next_ms() * 1000 : beyond_us;
   }
   bool holds_packet() const { return bytes_left_ > 0 or not queue_->empty(); }
 
-  // It uses the rest of its predecessor's last opportunity, and as many further ones as it needs.
+  // The packet uses the rest of its predecessor's last opportunity, and as many further
+  // opportunities as it needs.
   [[gnu::always_inline]] void decide(const Packet& packet, Milliseconds now_ms) {
     last_arrival_ms_ = now_ms;
     if (departure_ms_ <= now_ms) {  // the queue is empty
@@ -157,7 +159,7 @@ class Link {
   std::unique_ptr<PacketQueue> queue_;
   Meter* meter_ = nullptr;
   LinkLog* log_ = nullptr;
-  Milliseconds end_ms_ = -1;  // of what is measured
+  Milliseconds end_ms_ = -1;  // of the measurement
   Milliseconds first_arrival_ms_ = never_ms;
   Milliseconds last_arrival_ms_ = never_ms;
 
@@ -165,7 +167,7 @@ class Link {
   bool decides_on_arrival_;
   TimedPackets decided_{};          // with their departures
   Milliseconds departure_ms_ = -1;  // of the last packet
-  uint32_t capacity_bytes_ = 0;     // that it left of its last opportunity
+  uint32_t capacity_bytes_ = 0;     // left of the last packet's last opportunity
 
   Packet in_transit_{};
   uint32_t bytes_left_ = 0;  // of the packet in transit; 0 when there is none

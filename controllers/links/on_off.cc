@@ -1,5 +1,5 @@
-// A link that is on and off in turn, as mahimahi's mm-onoff has it: what arrives while it is off is
-// lost.
+// A link that is on and off in turn, as in mahimahi's mm-onoff: packets that arrive while it is off
+// are lost.
 #include "links/impairment.hh"
 
 namespace kneepoint {

@@ -13,14 +13,14 @@ void Opportunities::lose_until(Milliseconds now_ms, LinkLog* log) {
     for (; position < size_ and times_ms_[position] <= latest_ms; ++position) {
       if (log != nullptr) log->opportunity(lap_start_ms_ + times_ms_[position]);
     }
-    position_ = position - 1;  // the last one lost, and then the next
+    position_ = position - 1;  // the last lost opportunity; take() moves to the next
     take();
   }
 }
 
 void Opportunities::begin_lap() {
   if (at_end_ == AtEnd::stop) {
-    position_ = size_ - 1;  // the end is where it stays
+    position_ = size_ - 1;  // it stays at the end
     next_ms_ = never_ms;
     return;
   }
@@ -36,7 +36,7 @@ Opportunities::Past Opportunities::until(Milliseconds time_ms) const {
   const int32_t* const end = times_ms_ + size_;
   const auto position =
       static_cast<size_t>(std::upper_bound(times_ms_, end, time_ms - lap_start_ms) - times_ms_);
-  // The last one of a lap is in the millisecond in which the next one begins.
+  // The last opportunity of a lap is in the millisecond in which the next lap begins.
   return {static_cast<uint64_t>(laps) * size_ + position,
           position > 0 ? lap_start_ms + times_ms_[position - 1] : lap_start_ms};
 }

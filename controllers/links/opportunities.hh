@@ -14,14 +14,14 @@ class Opportunities {
  public:
   enum class AtEnd { stop, repeat };  // what happens after the trace's last line
 
-  // The trace must outlive it.
+  // The trace must outlive the opportunities.
   Opportunities(const Trace& trace, AtEnd at_end) : trace_(trace), at_end_(at_end) {}
 
   Milliseconds first_ms() const { return trace_[0]; }
-  // When the next one is; never_ms after the last.
+  // When the next opportunity is; never_ms after the last.
   Milliseconds next_ms() const { return next_ms_; }
 
-  // Goes on to the one after it.
+  // Moves on to the opportunity after it.
   [[gnu::always_inline]] void take() {
     if (++position_ == size_) [[unlikely]] {
       begin_lap();
@@ -30,14 +30,14 @@ class Opportunities {
     }
   }
 
-  // Those up to and including now find no packet. The log may be null.
+  // The opportunities up to and including now find no packet. The log may be null.
   void lose_until(Milliseconds now_ms, LinkLog* log);
 
   struct Past {
     uint64_t count;
-    Milliseconds last_ms;  // meaningless without any
+    Milliseconds last_ms;  // meaningless if the count is 0
   };
-  // Those up to and including that time, taken or not.
+  // The opportunities up to and including a time, taken or not.
   Past until(Milliseconds time_ms) const;
 
  private:

@@ -16,7 +16,7 @@ class Reordering final : public Impairment {
         delay_us_(std::llround(given["delay"] * 1000)),
         random_(random) {}
 
-  // A chain of two states has that share, and that correlation of neighbours.
+  // A Markov chain of two states has the given share, and the given correlation of neighbours.
   Microseconds passes_us(Microseconds now_us) override {
     if (++since_last_ < gap_) return now_us + delay_us_;
     overtakes_ = random_.uniform() < (overtakes_ ? after_overtaking_ : after_delayed_);
@@ -26,7 +26,7 @@ class Reordering final : public Impairment {
   }
 
  private:
-  double after_delayed_;  // the chance to overtake
+  double after_delayed_;  // the probability of overtaking
   double after_overtaking_;
   uint64_t gap_;
   Microseconds delay_us_;

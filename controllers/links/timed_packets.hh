@@ -1,4 +1,4 @@
-// Packets on their way, each with the time at which something happens to it.
+// Packets on their way, each with the time of its next event.
 #pragma once
 
 #include <algorithm>
@@ -17,17 +17,17 @@ class TimedPackets {
     item.packet = packet;
     next_us_ = std::min(next_us_, time_us);
   }
-  // The packet is to be used before the next push.
+  // The packet is valid until the next push.
   const Packet& pop() {
     const Packet& packet = items_.pop().packet;
     next_us_ = items_.empty() ? beyond_us : items_.front().time_us;
     return packet;
   }
-  // Of the first; beyond_us without any.
+  // The time of the first packet; beyond_us if there is none.
   Microseconds next_us() const { return next_us_; }
   bool empty() const { return items_.empty(); }
 
-  // Passes all up to and including now to deliver(packet), which pushes none.
+  // Passes all packets up to and including now to deliver(packet), which must not push.
   template <class Deliver>
   [[gnu::always_inline]] void release(Microseconds now_us, const Deliver& deliver) {
     while (next_us_ <= now_us) deliver(pop());

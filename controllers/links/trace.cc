@@ -16,14 +16,14 @@ namespace kneepoint {
 namespace {
 
 constexpr Milliseconds latest_time_ms =
-    1'000'000'000'000'000'000;  // also of a stamp in microseconds
+    1'000'000'000'000'000'000;  // a time stamp in microseconds is smaller, too
 
 [[noreturn]] void refuse(const std::string& name, size_t line, const std::string& reason) {
   throw std::invalid_argument("trace " + name + ", line " + std::to_string(line) + ": " + reason);
 }
 
-// The number of a line that is nothing but up to eight digits, and how many they are; 0 digits for
-// any other line, whose faults take longer to name.
+// The number on a line of up to eight digits and nothing else, and how many digits it has; 0 digits
+// for any other line, which parse_line() reads.
 struct ShortLine {
   Milliseconds time_ms;
   size_t digits;

@@ -13,9 +13,9 @@
 namespace kneepoint {
 
 // The opportunities in (from_ms, to_ms] of a trace of any length, shifted to start at 0, in memory
-// that grows with the part alone; nothing after it is read.
-// Throws std::invalid_argument, naming `name`, for what mahimahi refuses up to there; and if the
-// part ends after the trace, has no opportunity, or is no Trace.
+// that grows with the part only; nothing after the part is read. Throws std::invalid_argument,
+// naming `name`, for lines up to the part's end that mahimahi refuses; and if the part ends after
+// the trace, has no opportunity, or is no valid Trace.
 std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text,
                                      Milliseconds from_ms, Milliseconds to_ms);
 
@@ -24,11 +24,11 @@ std::vector<Milliseconds> trace_part(const std::string& name, std::istream& text
 class Trace {
  public:
   static constexpr size_t max_opportunities = 10'000'000;
-  static constexpr size_t max_bytes = 16 * max_opportunities;  // of its file
+  static constexpr size_t max_bytes = 16 * max_opportunities;  // of a trace's file
 
-  // Throws std::invalid_argument, naming `name` and the line, for what mahimahi refuses: no line at
-  // all, an empty line, not a number, decreasing times, a last time of 0; and for more than
-  // max_opportunities or longest_run_ms.
+  // Throws std::invalid_argument, naming `name` and the line, for a text that mahimahi refuses: no
+  // line at all, an empty line, a line that is no number, decreasing times, a last time of 0; and
+  // for more than max_opportunities or longest_run_ms.
   Trace(std::string name, std::string_view text);
 
   // Reads a file. If `sha256` is not empty, it must be the digest of the content.
@@ -42,7 +42,7 @@ class Trace {
 
  private:
   std::string name_;
-  std::vector<int32_t> opportunities_ms_{};  // a day fits
+  std::vector<int32_t> opportunities_ms_{};  // 32 bits hold a day
 };
 
 }  // namespace kneepoint

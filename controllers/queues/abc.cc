@@ -1,5 +1,5 @@
 // The router of accel-brake control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: ABC,
-// HotNets 2017 and NSDI 2020): what it marks is a brake, what it leaves unmarked accelerates.
+// HotNets 2017 and NSDI 2020): a marked packet is a brake, an unmarked packet an accelerate.
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -27,7 +27,7 @@ class AbcQueue final : public FifoQueue {
     if (empty()) return nullptr;
     Packet& packet = pop(fifo_);
     const double carried_bytes = carried(packet, now_us);
-    // Acknowledgments of one round trip double the rate if all accelerate: hence the half.
+    // If all acknowledgments of a round trip are accelerates, they double the rate: hence the half.
     const double share = target_bytes(now_us) / (2 * carried_bytes);
     tokens_ += std::clamp(share, 0.0, 1.0);
     if (tokens_ >= 1) {
@@ -39,7 +39,7 @@ class AbcQueue final : public FifoQueue {
   }
 
  private:
-  // In the last T, with this packet.
+  // The bytes carried in the last T, with this packet.
   double carried(const Packet& packet, Microseconds now_us) {
     carried_bytes_ += packet.bytes;
     carried_.emplace_back(now_us, packet.bytes);
@@ -50,7 +50,7 @@ class AbcQueue final : public FifoQueue {
     return static_cast<double>(carried_bytes_);
   }
 
-  // What the link is to carry in T: less, if what waits would take it too long.
+  // The bytes that the link should carry in T: fewer if the queue would take too long to drain.
   double target_bytes(Microseconds now_us) const {
     const Microseconds from_us = std::max<Microseconds>(now_us - averaged_us_, 0);
     const double capacity_bytes = bytes_until_(now_us) - bytes_until_(from_us);

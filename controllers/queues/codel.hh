@@ -10,7 +10,7 @@
 
 namespace kneepoint {
 
-// Drops at the head while packets have stayed too long.
+// Drops packets at the head while packets stay too long.
 class Codel {
  public:
   // With `ecn`, packets of ECN-capable transports are marked instead of dropped.

@@ -1,6 +1,6 @@
-// CoDel as in mahimahi 0.98. Where RFC 8289 drops the packet at the head and delivers the next
-// one, mahimahi delivers the head and drops the next one (its issue 165). Whether to continue it
-// decides by the dropped packet. The last packet of a queue is never late. Times are whole
+// CoDel as in mahimahi 0.98. Where RFC 8289 drops the packet at the head and delivers the next one,
+// mahimahi delivers the head and drops the next one (its issue 165). The dropped packet decides
+// whether it continues to drop. The last packet of a queue is never late. Times are whole
 // milliseconds.
 #include <cmath>
 
@@ -36,8 +36,8 @@ class MahimahiCodelQueue final : public FifoQueue {
   }
 
  private:
-  // Whether the packet, which has left the queue, was among packets that stayed too long for an
-  // interval.
+  // Whether packets have stayed too long for an interval, up to this packet, which has left the
+  // queue.
   bool judge(const Packet& packet, Milliseconds now_ms) {
     const Milliseconds sojourn_ms = now_ms - whole_ms(packet.queued_us);
     if (empty() or sojourn_ms < target_ms_ or bytes() <= datagram_bytes) {
@@ -61,7 +61,7 @@ class MahimahiCodelQueue final : public FifoQueue {
     drop_next(now_ms);
     dropping_ = true;
     const uint32_t drops = count_ - last_count_;
-    // Its numbers are unsigned: a next drop in the future is not recent.
+    // mahimahi's numbers are unsigned: a next drop in the future is not recent.
     const bool is_recent = now_ms >= drop_next_ms_ and now_ms - drop_next_ms_ < 16 * interval_ms_;
     count_ = drops > 1 and is_recent ? drops : 1;
     last_count_ = count_;

@@ -1,4 +1,4 @@
-// A finite queue that makes room for the packet that arrives by dropping the oldest ones.
+// A finite queue that makes room for an arriving packet by dropping the oldest packets.
 #include "queues/fifo.hh"
 #include "queues/registry.hh"
 

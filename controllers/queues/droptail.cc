@@ -1,4 +1,4 @@
-// A finite queue that drops what arrives when it is full.
+// A finite queue that drops packets that arrive when it is full.
 #include "queues/fifo.hh"
 #include "queues/registry.hh"
 

@@ -1,7 +1,7 @@
 // Deficit round robin over flows, or over classes of flows (Shreedhar, Varghese: Efficient fair
-// queueing using deficit round robin, SIGCOMM 1995). Either all share one buffer, with their rule
-// for a full one: drop from the longest queue. Or each class has a drop-tail buffer of its own, as
-// the classes of Linux's HTB with a pfifo each.
+// queueing using deficit round robin, SIGCOMM 1995). Either all share one buffer, which drops from
+// the longest queue when it is full, as in the paper; or each class has a droptail buffer of its
+// own, as the classes of Linux's HTB with a pfifo each.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -89,11 +89,11 @@ class DrrQueue final : public PacketQueue {
   Limit limit_;  // of each class, or of all
   bool is_per_class_;
   uint64_t quantum_bytes_;
-  size_t classes_;  // 0: each flow is one of its own
+  size_t classes_;  // 0: each flow is a class of its own
   std::vector<uint16_t> class_of_flow_{};
   std::map<uint16_t, Share> shares_{};
   std::deque<uint16_t> active_{};  // with packets, in the order of their turns
-  bool is_new_turn_ = true;        // of the first of these
+  bool is_new_turn_ = true;        // of the first of the active ones
 };
 
 const Queues::Registration<DrrQueue> registration{

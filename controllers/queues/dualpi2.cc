@@ -1,5 +1,5 @@
-// DualPI2, RFC 9332 appendix A: two coupled queues, of classic packets and of those of L4S (ECT(1)
-// or marked already), with marks and drops spread evenly in place of drawn.
+// DualPI2, RFC 9332 appendix A: two coupled queues, one for classic packets and one for L4S packets
+// (ECT(1) or already marked). Marks and drops are spread evenly instead of drawn at random.
 #include <algorithm>
 
 #include "queues/registry.hh"
@@ -18,10 +18,10 @@ class DualPi2Queue final : public PacketQueue {
         classic_share_(given["classic_share"]),
         limit_(given) {}
 
-  // On a slow link the ramp begins where two packets take as long (lines on `floor`), and a buffer
-  // without a bound holds 250 ms.
+  // On a slow link the ramp begins at the transmission time of two packets (`floor` in the
+  // appendix), and a buffer without a bound holds 250 ms.
   void know_capacity(Capacity bytes_until, Microseconds end_us) override {
-    // So that what varies is averaged.
+    // Long enough to average a rate that varies.
     const Microseconds long_us = std::min<Microseconds>(100'000'000, end_us);
     const double bytes_per_us = bytes_until(long_us) / static_cast<double>(long_us);
     const double floor_us = 2 * datagram_bytes / bytes_per_us;
@@ -50,7 +50,7 @@ class DualPi2Queue final : public PacketQueue {
       const double dropped = base_ * base_;
       const bool is_overload = coupled() >= 1;
       if (not is_l4s) {
-        // ECN serves no longer in overload.
+        // In overload packets are dropped instead of marked.
         if (not part.picks(dropped) or (not is_overload and mark(packet))) return &packet;
       } else {
         const double own = native(static_cast<double>(now_us - packet.queued_us));
@@ -77,7 +77,7 @@ class DualPi2Queue final : public PacketQueue {
     Fifo fifo{};
     double count = 0;
 
-    // That share of the calls, spread evenly.
+    // Returns true in `share` of the calls, spread evenly.
     bool picks(double share) {
       count += share;
       if (count <= 1) return false;
@@ -93,7 +93,7 @@ class DualPi2Queue final : public PacketQueue {
     return ramp_us_ == 0 ? 1 : std::min((delay_us - ramp_begin_us_) / ramp_us_, 1.0);
   }
 
-  // By weights: classic packets earn their share by what L4S sends before them.
+  // By weights: classic packets earn their share with the L4S bytes sent before them.
   bool serves_l4s() {
     if (l4s_.fifo.empty()) return false;
     if (classic_.fifo.empty()) return true;
@@ -125,9 +125,9 @@ class DualPi2Queue final : public PacketQueue {
   double target_s_;
   double max_rtt_s_;
   double coupling_;       // k
-  double ramp_begin_us_;  // minTh, below which L4S is not marked by its own delay
-  double ramp_us_;        // range, up to where all of it is; 0: a step
-  double classic_share_;  // of the link, that L4S leaves at least
+  double ramp_begin_us_;  // minTh: L4S's own delay marks no packets below it
+  double ramp_us_;        // range: minTh + range marks all packets; 0: a step
+  double classic_share_;  // of the link, guaranteed to classic packets
   Limit limit_;
   Part l4s_{};
   Part classic_{};

@@ -1,4 +1,5 @@
-// FQ-CoDel, RFC 8290: deficit round robin over hashed flows, new ones first, CoDel in each.
+// FQ-CoDel, RFC 8290: deficit round robin over hashed flows, new flows first, with CoDel in each
+// flow.
 #include <algorithm>
 #include <deque>
 #include <vector>
@@ -52,7 +53,8 @@ class FqCodelQueue final : public PacketQueue {
         return packet;
       }
       list.pop_front();
-      // A new flow that ran empty waits for a turn, or it would come back first (section 4.2).
+      // A new flow that ran empty joins the old flows for a turn; otherwise it would soon be first
+      // again (section 4.2).
       if (is_new and not old_.empty()) {
         old_.push_back(number);
       } else {
@@ -80,7 +82,7 @@ class FqCodelQueue final : public PacketQueue {
     Codel codel;
   };
 
-  // Most buckets never see a packet.
+  // Made when first needed: most buckets never see a packet.
   Bucket& bucket_at(size_t number) {
     if (buckets_[number] == nullptr) buckets_[number] = std::make_unique<Bucket>(codel_);
     return *buckets_[number];

@@ -15,7 +15,7 @@ namespace kneepoint {
 
 inline constexpr double max_counted = 1e15;
 
-// What a buffer holds at most; what is not given has no limit.
+// The bounds of a buffer; a bound that is not given is no limit.
 struct Limit {
   explicit Limit(const Notation& given)
       : packets(static_cast<uint64_t>(given.value_or("packets", max_counted))),
@@ -36,7 +36,7 @@ class Fifo {
   uint64_t packets() const { return packets_.size(); }
   uint64_t bytes() const { return bytes_; }
   const Packet& front() const { return packets_.front(); }
-  // When the first packet joined; never, without any.
+  // When the first packet joined; never if there is none.
   Microseconds oldest_us() const { return empty() ? never : front().queued_us; }
 
   void push(const Packet& packet, Microseconds now_us) {
@@ -45,7 +45,7 @@ class Fifo {
     queued.queued_us = now_us;
     bytes_ += packet.bytes;
   }
-  // To be used before the next push.
+  // The packet is valid until the next push.
   Packet& pop() {
     Packet& packet = packets_.pop();
     bytes_ -= packet.bytes;
@@ -57,7 +57,7 @@ class Fifo {
   uint64_t bytes_ = 0;
 };
 
-// What a policy dropped, for the link's log.
+// The packets that a policy dropped, for the link's log.
 struct Drops {
   uint64_t packets = 0;
   uint64_t bytes = 0;
@@ -67,26 +67,26 @@ class PacketQueue {
  public:
   virtual ~PacketQueue() = default;
 
-  // Queues a packet, or drops it, or drops another one for it.
+  // Queues a packet, or drops it, or drops another packet for it.
   virtual void enqueue(const Packet& packet, Microseconds now_us) = 0;
 
-  // The next packet to transmit, to be used before the next enqueue; null when the queue is empty
-  // or all that was left was dropped.
+  // The next packet to transmit, valid until the next enqueue; null if the queue is empty or all
+  // remaining packets were dropped.
   virtual const Packet* dequeue(Microseconds now_us) = 0;
 
-  // When the packet that has waited longest joined; never, without any.
+  // When the packet that has waited longest joined; never if there is none.
   virtual Microseconds oldest_us() const = 0;
 
-  // Whether it holds every packet, and transmits in order of arrival.
+  // Whether it never drops a packet, and transmits packets in the order of their arrival.
   virtual bool is_infinite() const { return false; }
 
   // The number of classes into which it sorts flows; 0: none.
   virtual size_t classes() const { return 0; }
-  // The class of each flow, by its number. Before the first packet.
+  // Sets the class of each flow, by the flow's number, before the first packet.
   virtual void classify(const std::vector<uint16_t>& /* class_of_flow */) {}
 
-  // How many bytes the link can have carried until a time, whether it did or not, and when it ends,
-  // or never. Before the first packet.
+  // Tells the queue, before the first packet, how many bytes the link can carry until a time, and
+  // when the link ends, or never.
   using Capacity = std::function<double(Microseconds)>;
   virtual void know_capacity(Capacity /* bytes_until */, Microseconds /* end_us */) {}
 
@@ -95,7 +95,7 @@ class PacketQueue {
   uint64_t bytes() const { return bytes_; }
 
   bool has_drops() const { return drops_.packets > 0; }
-  // What was dropped since the last call.
+  // The packets dropped since the last call.
   Drops take_drops() { return std::exchange(drops_, {}); }
 
   uint64_t packets_marked() const { return packets_marked_; }
@@ -103,7 +103,7 @@ class PacketQueue {
  protected:
   friend class Codel;
 
-  // How every packet joins the buffer, of which `fifo` is a part, and leaves it.
+  // Every packet joins and leaves the buffer by push() and pop(); `fifo` is a part of the buffer.
   void push(Fifo& fifo, const Packet& packet, Microseconds now_us) {
     fifo.push(packet, now_us);
     ++packets_;

@@ -1,7 +1,7 @@
-// PIE as in mahimahi 0.98 (draft-ietf-aqm-pie-09): the delay is the queue's length over a
-// departure rate that is measured over 16 kB, updates come every 30 ms, the gains have three steps,
-// and no step is bounded. Times are whole milliseconds, and so are delays. mahimahi seeds itself
-// from random_device; here the run's seed does.
+// PIE as in mahimahi 0.98 (draft-ietf-aqm-pie-09): the delay is the queue's length over a departure
+// rate that is measured over 16 kB, updates come every 30 ms, the gains have three steps, and
+// changes of the probability have no bound. Times and delays are whole milliseconds. mahimahi seeds
+// its random numbers from random_device; here they follow from the run's seed.
 #include <algorithm>
 
 #include "common/random.hh"
@@ -48,7 +48,8 @@ class MahimahiPieQueue final : public FifoQueue {
     return random_.uniform() < probability_;
   }
 
-  // While at least 16 kB wait, the rate at which the last 16 kB left, in whole bytes a millisecond.
+  // While at least 16 kB wait, the rate at which the last 16 kB left, in whole bytes per
+  // millisecond.
   void measure_rate(const Packet& packet, Milliseconds now_ms) {
     if (not is_measuring_ and bytes() >= measured_bytes_) begin_measuring(now_ms);
     if (not is_measuring_) return;

@@ -1,5 +1,5 @@
-// A token bucket that drops what it has no tokens for, as policers of access networks do (Flach et
-// al.: An Internet-wide analysis of traffic policing, SIGCOMM 2016).
+// A token bucket that drops packets for which it has no tokens, like policers of access networks
+// (Flach et al.: An Internet-wide analysis of traffic policing, SIGCOMM 2016).
 #include <algorithm>
 
 #include "queues/fifo.hh"

@@ -70,7 +70,8 @@ class RedQueue final : public FifoQueue {
     const double probability =
         average_ < most_ ? max_probability_ * (average_ - least_) / (most_ - least_)
                          : max_probability_ + (1 - max_probability_) * (average_ - most_) / most_;
-    // Spreads what it picks evenly: the chance grows with the packets since the last one.
+    // Spreads the picked packets evenly: the probability grows with the packets since the last
+    // pick.
     ++since_last_;
     const double spread = 1 - static_cast<double>(since_last_) * probability;
     if (spread > 0 and random_.uniform() >= probability / spread) return Decision::pass;
@@ -82,13 +83,13 @@ class RedQueue final : public FifoQueue {
   double most_;             // max_th
   double max_probability_;  // max_p
   double weight_;           // w_q
-  double transmission_us_;  // s: of a packet while the queue is idle
+  double transmission_us_;  // s: of a packet, by which idle time is counted
   bool is_gentle_;          // beyond max_th the probability grows to 1 at twice max_th
   bool marks_;
   Random random_;
   double log_of_rest_ = portable::log(1 - weight_);
   double average_ = 0;
-  int64_t since_last_ = -1;  // packets since the last one that was picked
+  int64_t since_last_ = -1;  // packets since the last pick
   Microseconds idle_since_us_ = 0;
 };
 

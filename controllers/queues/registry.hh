@@ -1,5 +1,5 @@
-// The available queues: each file of this folder declares and registers its own, so that adding
-// one takes one file and nothing else, but for a new kneepoint/networks/declared.json.
+// The available queues: each file of this folder declares and registers its own queue, so that a
+// new queue takes one file, and a new kneepoint/networks/declared.json.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +37,19 @@ inline constexpr NotationParameter qdelay_ref = required_ms("qdelay_ref", "delay
 inline constexpr NotationParameter max_burst =
     required_ms("max_burst", "length of a burst that passes");
 
-// One of these times, of whole milliseconds.
+// A parameter in whole milliseconds, converted to microseconds.
 inline Microseconds time_us(const Notation& given, const char* name) {
   return static_cast<Microseconds>(given[name]) * 1000;
 }
 
-// From "infinite", "droptail:packets=100", "codel:target=5,interval=100" and the like; see
-// docs/emulator.md and Notation.
+// From a description such as "infinite", "droptail:packets=100" or "codel:target=5,interval=100";
+// see docs/emulator.md and Notation.
 inline std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description,
                                                       uint64_t seed) {
   return Queues::make({"queue", description, Queues::kinds()}, seed);
 }
 
-// Whether such a queue marks packets of transports that understand it.
+// Whether the described queue marks packets of ECN-capable transports.
 inline bool marks_packets(const std::string& description) {
   const Notation given("queue", description, Queues::kinds());
   return Queues::kinds().at(given.kind()).marks or given.value_or("ecn", 0) != 0;

@@ -1,4 +1,4 @@
-// The contest kit's sender, without I/O: the rules that hold in virtual and in real time.
+// The contest kit's sender, without I/O: its rules are the same in virtual and in real time.
 #pragma once
 
 #include <algorithm>
@@ -15,20 +15,20 @@
 
 namespace kneepoint {
 
-// It sends while fewer datagrams than the window are unacknowledged, and one more, a keepalive,
-// after a silence. Of a controller that needs heartbeats, it has no payload, and acknowledgments do
-// not end a silence: as in Sprout's program. Nothing is retransmitted; an acknowledgment covers all
-// earlier datagrams. Controllers hear whole milliseconds.
+// It sends while fewer datagrams than the window are unacknowledged, and one more datagram, a
+// keepalive, after a silence. If the controller needs heartbeats, keepalives have no payload, and
+// acknowledgments do not end a silence, as in Sprout's program. Nothing is retransmitted; an
+// acknowledgment covers all earlier datagrams. Controllers hear whole milliseconds.
 //
-// Whoever runs it owns the clock and the socket: asks whether the window is open, sends, and says
-// what happened. Every call throws ControllerFailure where the controller misbehaves.
+// The driver owns the clock and the socket: it asks whether the window is open, sends, and reports
+// events. Every call throws ControllerFailure if the controller misbehaves.
 class ContestSender {
  public:
-  // The log, which may be null, must outlive it.
+  // The log, which may be null, must outlive the sender.
   ContestSender(uint16_t flow, const ControllerHandle& controller, FlowLog* log)
       : flow_(flow), controller_(controller), log_(log) {}
 
-  // From now on silence counts, and the controller is asked.
+  // Silence counts from now on; the controller is asked for its window.
   void start(Microseconds now_us) {
     last_activity_us_ = now_us;
     ask_controller();
@@ -58,39 +58,39 @@ class ContestSender {
     if (controller_.handles_sent() or controller_.paces()) ask_controller();
   }
 
-  // The time at which the window reopens, for a controller that paces; never, if nothing is held
-  // back.
+  // When pacing lets the next datagram leave; never if pacing holds no datagram back.
   Microseconds held_back_until_us() const { return held_back_until_us_; }
 
-  // That time may have come.
+  // Reopens the window if that time has come.
   void release(Microseconds now_us) {
     if (held_back_until_us_ > now_us) return;
     held_back_until_us_ = never;
     ask_controller();
   }
 
-  // An acknowledgment of that datagram, one of those sent, which reached this host at
-  // `arrived_us`, is read. All that it tells, ack(), is asked for only if somebody hears it. A
-  // duplicate only ends a silence.
+  // The sender reads the acknowledgment of a sent datagram, which reached this host at
+  // `arrived_us`. ack() returns the whole event; it is called only if the controller or the log
+  // needs it. A duplicate only ends a silence.
   [[gnu::always_inline]] void acknowledged(uint64_t sequence_number, Microseconds arrived_us,
                                            Microseconds now_us, const auto& ack) {
     if (not has_heartbeats_) last_activity_us_ = now_us;
     if (sequence_number != next_ack_expected_ and not is_news(sequence_number, now_us)) return;
     next_ack_expected_ = std::max(next_ack_expected_, sequence_number + 1);
-    // A controller that hears of none decides as before.
+    // A controller that does not handle acknowledgments keeps its window.
     window_end_ = next_ack_expected_ + window_packets_;
     if (attends_acks_) tell(ack(), arrived_us, now_us);
   }
 
-  // When time alone changes something: a keepalive, or the next datagram of one that paces.
+  // When the sender acts without an arrival: for a keepalive, or for the next paced datagram.
   Microseconds wakes_us() const { return std::min(idle_deadline_us(), held_back_until_us_); }
 
   // When a keepalive is due if nothing happens until then.
   Microseconds idle_deadline_us() const { return last_activity_us_ + silence_us_; }
 
-  // The silence is over: the next datagram is sent regardless of the window. A rule that hears of
-  // it hears of no loss among what is in flight: one congestion event, one reduction (RFC 9438,
-  // section 4.8). What it sends then is no recovery (RFC 9002, section 7.6.2).
+  // The silence is over: the next datagram is sent regardless of the window. A rule that handles
+  // keepalives hears of no loss among the packets in flight: one congestion event causes one
+  // reduction (RFC 9438, section 4.8). Packets sent after it are not part of a recovery (RFC 9002,
+  // section 7.6.2).
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
     const bool is_repeated =
@@ -123,8 +123,8 @@ class ContestSender {
     }
   }
 
-  // Of one out of order. Ways keep the order of datagrams: what it skips is lost, or its
-  // acknowledgment is.
+  // Whether an acknowledgment out of order is news. Paths keep the order of datagrams: for each
+  // number that it skips, the datagram is lost, or its acknowledgment.
   [[gnu::noinline]] bool is_news(uint64_t sequence_number, Microseconds now_us) {
     if (sequence_number < next_ack_expected_) return missing_.take(sequence_number);
     missing_.skip(next_ack_expected_, sequence_number);
@@ -132,8 +132,8 @@ class ContestSender {
     return true;
   }
 
-  // Once for what was sent before it is found out; meanwhile windows do not grow (RFC 9002, section
-  // 7.3.2).
+  // At most once for all packets sent before the loss is detected; until these are acknowledged,
+  // windows do not grow (RFC 9002, section 7.3.2).
   void report_loss(Microseconds now_us) {
     if (next_ack_expected_ < congestion_end_) return;
     congestion_end_ = recovery_end_ = packets_sent_;
@@ -143,8 +143,8 @@ class ContestSender {
                          .in_flight = packets_sent_ - next_ack_expected_});
   }
 
-  // It decides by what it hears, so that it is asked after that and not before each datagram; in a
-  // gap, once that is over.
+  // A controller's answers change only with the events that it hears, so that it is asked after
+  // each event, not before each datagram; during a pacing gap, it is asked once the gap is over.
   void ask_controller() {
     if (held_back_until_us_ != never) {
       window_end_ = 0;
@@ -168,8 +168,8 @@ class ContestSender {
   uint64_t next_ack_expected_ = 0;
   uint64_t delivered_ = 0;
   MissingNumbers missing_{};
-  // The first numbers sent after the last congestion, of which a loss or a silence told, and after
-  // the loss, if it was one.
+  // The first number sent after the last congestion event, which is a loss or a silence; and the
+  // same for recovery, 0 if the event was a silence.
   uint64_t congestion_end_ = 0;
   uint64_t recovery_end_ = 0;
   uint64_t expected_in_silence_ = std::numeric_limits<uint64_t>::max();  // at the last keepalive

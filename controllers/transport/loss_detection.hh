@@ -1,4 +1,4 @@
-// How a TCP sender finds out what is lost: by duplicate acknowledgments, or by time (rack.hh).
+// Loss detection of a TCP sender: by duplicate acknowledgments, or by time (rack.hh).
 #pragma once
 
 #include <algorithm>
@@ -11,22 +11,22 @@
 
 namespace kneepoint {
 
-// It marks in its sender's scoreboard what is lost, and its sender tells it what happens.
+// It marks lost segments in its sender's scoreboard; the sender reports events to it.
 class LossDetection {
  public:
   struct Findings {
-    bool calls_for_recovery = false;  // unless one is under way
-    bool was_repaired = false;        // a probe has repaired a loss that nothing else shows
-    bool must_probe = false;          // the tail
+    bool calls_for_recovery = false;  // unless a recovery is under way
+    bool was_repaired = false;        // a probe has repaired a loss that nothing else reveals
+    bool must_probe = false;          // a probe of the tail is due
   };
 
-  // What detections refer to must outlive them.
+  // The scoreboard and the recovery must outlive the detection.
   LossDetection(Scoreboard& board, const Recovery& recovery) : board_(board), recovery_(recovery) {}
   LossDetection(const LossDetection&) = delete;
   LossDetection& operator=(const LossDetection&) = delete;
   virtual ~LossDetection() = default;
 
-  // The scoreboard has taken an acknowledgment, which was the first to report these.
+  // The scoreboard has taken an acknowledgment, which newly reports `deliveries`.
   virtual Findings acknowledged(const TcpAcknowledgment& ack,
                                 const std::vector<Scoreboard::Delivery>& deliveries,
                                 bool is_progress, Microseconds now_us) = 0;
@@ -35,16 +35,18 @@ class LossDetection {
   virtual void recovery_began() {}
   virtual void timed_out() {}
   virtual void undone() {}
-  // Whether what was sent then may still arrive, though the retransmission timer has expired.
+  // Whether a segment sent at `sent_us` may still arrive although the retransmission timer has
+  // expired.
   virtual bool may_arrive(Microseconds /* sent_us */, Microseconds /* now_us */) const {
     return false;
   }
 
-  // A timer of its own.
+  // The detection's own timer.
   virtual Microseconds timer_us() const { return never; }
   virtual Findings timer(Microseconds /* now_us */) { return {}; }
 
-  // Plans a probe, by the retransmission timer; one leaves, of new data or the last segment again.
+  // Plans a probe, no later than the retransmission timer. Then probed(): a probe leaves, with new
+  // data or the last segment again.
   virtual void plan_probe(Microseconds /* now_us */) {}
   virtual void probed(bool /* is_new */) {}
 
@@ -55,7 +57,8 @@ class LossDetection {
   const Recovery& recovery_;
 };
 
-// RFC 6675: lost is what has three sacked segments above it. RFC 6582: three duplicates.
+// RFC 6675: a segment is lost if three segments above it are sacked. RFC 6582: if three duplicate
+// acknowledgments have arrived.
 class DuplicateDetection final : public LossDetection {
  public:
   using LossDetection::LossDetection;

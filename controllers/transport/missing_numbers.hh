@@ -1,4 +1,4 @@
-// Which of the datagrams below the next expected one have not been acknowledged.
+// The datagrams below the next expected number that have not been acknowledged.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace kneepoint {
 
 class MissingNumbers {
  public:
-  // [begin, end), above all before, is skipped.
+  // Adds [begin, end), which lies above all earlier ranges.
   void skip(uint64_t begin, uint64_t end) {
     ranges_.push_back({begin, end});
     if (ranges_.size() > most_) ranges_.pop_front();
   }
 
-  // Whether the number was missing; it is no longer.
+  // Removes a number; returns whether it was missing.
   bool take(uint64_t number) {
     const auto after = std::ranges::upper_bound(ranges_, number, {}, &Range::begin);
     if (after == ranges_.begin()) return false;
@@ -34,7 +34,8 @@ class MissingNumbers {
     uint64_t end;
   };
 
-  // A datagram that is missing for longer counts as lost, whatever arrives.
+  // Ranges beyond this number are forgotten: their datagrams count as lost, even if acknowledged
+  // later.
   static constexpr size_t most_ = 1 << 14;
   std::deque<Range> ranges_{};
 };

@@ -8,8 +8,8 @@
 
 namespace kneepoint {
 
-// Whoever sends late catches up, by half a gap at most: timers are late, bursts are what pacing is
-// to avoid. What is sent early, regardless of pacing, begins the gap anew.
+// A late sender catches up by at most half a gap: timers are late, but pacing must not cause
+// bursts. A packet sent early, regardless of pacing, begins the gap anew.
 class Pacer {
  public:
   void sent(Microseconds now_us, double gap_us) {

@@ -1,4 +1,4 @@
-// A packet: a datagram of a flow, or the acknowledgment of one.
+// A packet: a datagram of a flow, or an acknowledgment.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct Packet {
   int32_t received_ms = 0;     // receiver's clock when it arrived (in acknowledgments)
   uint16_t bytes = datagram_bytes;
   uint16_t flow = 0;
-  uint16_t sent_rest_us = 0;  // of sent_ms, where the transport knows it
+  uint16_t sent_rest_us = 0;  // beyond sent_ms, if the transport knows it
   bool is_syn : 1 = false;
-  bool is_request : 1 = false;   // of a client, or the acknowledgment of one
+  bool is_request : 1 = false;   // of a client, or its acknowledgment
   bool has_reduced : 1 = false;  // CWR: its sender has heard of a mark
-  bool tells_mark : 1 = false;   // of an acknowledgment: its datagram had been marked
+  bool tells_mark : 1 = false;   // in an acknowledgment: its datagram was marked
   Ecn ecn = Ecn::not_capable;
 };
 static_assert(sizeof(Packet) == 32);

@@ -38,7 +38,7 @@ class RackDetection final : public LossDetection {
     reordering_us_ = never;
     forget_probe();
   }
-  // The list anew: it lacks what was marked lost.
+  // Rebuilds the list, which lacks the segments that were marked lost.
   void undone() override {
     sent_.clear();
     for (uint64_t number = board_.una(); number < board_.next(); ++number) {
@@ -59,7 +59,7 @@ class RackDetection final : public LossDetection {
     return {.must_probe = true};
   }
 
-  // Section 7.2: of a tail that no loss is known in, one probe at a time.
+  // Section 7.2: probes a tail without known losses, with one probe at a time.
   void plan_probe(Microseconds now_us) override {
     probe_us_ = never;
     const bool is_in_order = board_.highest_sacked() <= board_.una() and not is_repairing();
@@ -84,7 +84,8 @@ class RackDetection final : public LossDetection {
 
   bool is_repairing() const { return recovery_.is_repairing(board_.una()); }
 
-  // Of a segment that was sent again, whose time is that of its last copy.
+  // Whether the acknowledgment answers the original of a retransmitted segment, whose sent_us is
+  // the time of its last copy.
   static bool answers_original(const TcpAcknowledgment& ack, const Scoreboard::Delivery& delivery) {
     const auto& [number, segment] = delivery;
     return segment.is_retransmitted and number < ack.next_expected and
@@ -105,27 +106,29 @@ class RackDetection final : public LossDetection {
     latest_ = std::max(latest_, Transmission{segment.sent_us, number});
   }
 
-  // Step 4: how much later than another a segment may arrive that was sent before it. None, if
-  // nothing has been reordered yet and losses are certain: in recovery, and after three duplicates.
+  // Step 4: the reordering window, by which a segment may arrive later than a segment sent after
+  // it. It is 0 if no packet has been reordered yet and losses are certain: in recovery, and after
+  // three duplicates.
   Microseconds window_us() const {
     const bool is_certain = is_repairing() or board_.sacked() >= duplicate_threshold_;
     if (is_certain and not has_reordering_) return 0;
     return std::min(min_rtt_us_ / 4, timer_.smoothed_us());
   }
 
-  // Step 5: lost is what is late, retransmissions too. Whatever is out was sent in the order of the
-  // list, so that the search ends at the first that nothing has overtaken.
+  // Step 5: late segments are lost, retransmissions too. The list has the order of sending, so that
+  // the search ends at the first segment that no delivered segment has overtaken.
   bool find_losses(Microseconds now_us) {
     const Microseconds late_us = rtt_us_ + window_us();
     const uint64_t losses = board_.losses();
     reordering_us_ = never;
-    if (board_.highest_sacked() > board_.una()) probe_us_ = never;  // time finds what is below
+    if (board_.highest_sacked() > board_.una())
+      probe_us_ = never;  // time detects the losses below it
     for (size_t place = 0; place < sent_.size() and sent_[place].sent_us <= latest_.sent_us;) {
       const Transmission each = sent_[place];
       if (is_out(each) and each < latest_) {
         const Microseconds due_us = each.sent_us + late_us;
         if (due_us > now_us) {
-          reordering_us_ = due_us;  // the last is the latest
+          reordering_us_ = due_us;  // of all, the last remains
         } else {
           board_.mark_lost(each.number);
         }
@@ -139,12 +142,13 @@ class RackDetection final : public LossDetection {
     return board_.losses() > losses;
   }
 
-  // Losses that outlive a recovery were sent in it: as in Linux, they begin another.
+  // Losses that outlive a recovery concern segments sent during it: as in Linux, they begin another
+  // recovery.
   bool calls_for_recovery(Microseconds now_us) {
     return find_losses(now_us) or board_.unrepaired() > 0;
   }
 
-  // Whether it is neither acknowledged, nor lost, nor repeated.
+  // Whether this transmission is neither acknowledged, nor lost, nor followed by a retransmission.
   bool is_out(const Transmission& transmission) const {
     if (transmission.number < board_.una()) return false;
     const Scoreboard::Segment& segment = board_.segment(transmission.number);
@@ -152,7 +156,7 @@ class RackDetection final : public LossDetection {
            not segment.is_lost;
   }
 
-  // Section 7.4: if the probe repaired the loss that it was sent for, nothing else tells.
+  // Section 7.4: if the probe itself repaired a loss, nothing else reports this loss.
   bool hears_of_repair(const TcpAcknowledgment& ack, bool is_progress) {
     if (ack.next_expected < probe_end_) return false;
     const bool has_repaired = not is_probe_new_ and ack.next_expected > probe_end_;
@@ -170,16 +174,16 @@ class RackDetection final : public LossDetection {
   static constexpr uint64_t none_ = std::numeric_limits<uint64_t>::max();
 
   const RetransmissionTimer& timer_;
-  std::deque<Transmission> sent_{};  // in the order of time; some are no longer out
-  Transmission latest_{-1, 0};       // sent last of all that were delivered
+  std::deque<Transmission> sent_{};  // in the order of sending; some are no longer outstanding
+  Transmission latest_{-1, 0};       // the delivered transmission that was sent last
   Microseconds rtt_us_ = 0;          // the last
   Microseconds min_rtt_us_ = never;
   bool has_reordering_ = false;
-  uint64_t fack_ = 0;                   // highest_sacked before the last acknowledgment
-  Microseconds reordering_us_ = never;  // when what is late counts as lost
+  uint64_t fack_ = 0;                   // highest_sacked() before the last acknowledgment
+  Microseconds reordering_us_ = never;  // when late segments count as lost
   Microseconds probe_us_ = never;       // when a probe of the tail is due
-  uint64_t probe_end_ = none_;          // the sender's next when the probe that is out was sent
-  bool is_probe_new_ = false;           // whether it carries new data
+  uint64_t probe_end_ = none_;  // the sender's next number when the outstanding probe was sent
+  bool is_probe_new_ = false;   // whether it carries new data
 };
 
 }  // namespace kneepoint

@@ -1,4 +1,4 @@
-// What a TCP sender does until its losses are repaired, and how much it may send meanwhile.
+// A TCP sender's recovery from losses, and how much it may send meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 
 namespace kneepoint {
 
-// Fast recovery (RFC 5681), of which SACK (RFC 6675) or NewReno (RFC 6582) say what is sent; or
-// slow start after a timeout. Both last until all is acknowledged that was out when they began.
+// Fast recovery (RFC 5681), in which SACK (RFC 6675) or NewReno (RFC 6582) selects the segments to
+// send; or slow start after a timeout. Both last until all segments are acknowledged that were
+// outstanding when they began.
 class Recovery {
  public:
   explicit Recovery(bool in_proportion) : in_proportion_(in_proportion) {}
@@ -38,9 +39,8 @@ class Recovery {
   bool has_rescued() const { return has_rescued_; }
   void rescued() { has_rescued_ = true; }
 
-  // Proportional rate reduction, RFC 6937, section 3.1, with its slow start reduction bound as
-  // Linux has it: one packet more only for an acknowledgment that moves the left edge and finds
-  // nothing lost.
+  // Proportional rate reduction, RFC 6937, section 3.1, with the slow start reduction bound of
+  // Linux: one packet more only for an acknowledgment that moves the left edge and reveals no loss.
   void delivered(uint64_t count, bool is_clean, uint64_t in_flight, uint64_t ssthresh) {
     if (count == 0) return;
     delivered_ += count;

@@ -27,14 +27,14 @@ class RetransmissionTimer {
     rto_us_ = std::clamp(smoothed_us_ + std::max(min_margin_us_, 4 * variation_us_), min_us_,
                          longest_us_);
   }
-  // Section 5.5: it has expired.
+  // Section 5.5: the timer has expired.
   void back_off() { rto_us_ = std::min(2 * rto_us_, longest_us_); }
 
   void start(Microseconds now_us) { expires_us_ = now_us + rto_us_; }
   void stop() { expires_us_ = never; }
   Microseconds expires_us() const { return expires_us_; }
 
-  Microseconds smoothed_us() const { return smoothed_us_; }  // -1: nothing was measured
+  Microseconds smoothed_us() const { return smoothed_us_; }  // -1: no RTT was measured
 
  private:
   static constexpr Microseconds longest_us_ = 60'000'000;

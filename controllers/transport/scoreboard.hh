@@ -17,16 +17,16 @@ namespace kneepoint {
 
 class Scoreboard {
  public:
-  // Of what is not acknowledged cumulatively.
+  // A segment that is not acknowledged cumulatively.
   struct Segment {
     Microseconds sent_us;  // for the last time
     bool is_sacked = false;
     bool is_lost = false;  // and was not sent again since
     bool is_retransmitted = false;
     bool was_lost = false;
-    uint32_t run = 0;  // of a sacked one: how many from it on are known to be sacked
+    uint32_t run = 0;  // if sacked: the number of segments from it on known to be sacked
   };
-  // What an acknowledgment is the first to report, cumulatively or by SACK.
+  // A segment whose delivery an acknowledgment newly reports, cumulatively or by SACK.
   struct Delivery {
     uint64_t number;
     Segment segment;
@@ -34,40 +34,40 @@ class Scoreboard {
 
   explicit Scoreboard(bool has_sack) : has_sack_(has_sack) {}
 
-  uint64_t una() const { return una_; }    // the first that is not acknowledged
-  uint64_t next() const { return next_; }  // the next to be sent for the first time
+  uint64_t una() const { return una_; }    // the first number not acknowledged
+  uint64_t next() const { return next_; }  // the next number to be sent for the first time
   uint64_t outstanding() const { return next_ - una_; }
-  uint64_t in_flight() const { return in_flight_; }  // pipe: what is neither delivered nor lost
-  uint64_t sacked() const { return sacked_; }        // segments above una
-  uint64_t highest_sacked() const { return highest_sacked_; }  // the number after it, at least una
+  uint64_t in_flight() const { return in_flight_; }            // pipe: neither delivered nor lost
+  uint64_t sacked() const { return sacked_; }                  // segments above una
+  uint64_t highest_sacked() const { return highest_sacked_; }  // one beyond it, at least una
   uint64_t losses() const { return losses_; }                  // marked so far
-  uint64_t unrepaired() const { return unrepaired_; }          // of these, those not yet delivered
+  uint64_t unrepaired() const { return unrepaired_; }          // of these, not yet delivered
   uint64_t duplicates() const { return duplicates_; }
-  // Of all segments: without SACK each duplicate tells of one.
+  // All delivered segments; without SACK each duplicate stands for one segment.
   uint64_t delivered() const { return una_ + (has_sack_ ? sacked_ : duplicates_); }
   const Segment& segment(uint64_t number) const { return segments_[number - una_]; }
 
-  // Whether new data fits the window. RFC 6582, without SACK, inflates it by every duplicate: each
-  // says that a segment has left the network.
+  // Whether new data fits the window. RFC 6582, without SACK, inflates the window by every
+  // duplicate: each duplicate means that a segment has left the network.
   bool has_room(uint64_t window_packets) const {
     return has_sack_ ? in_flight_ < window_packets : outstanding() < window_packets + duplicates_;
   }
 
-  // The next segment leaves; its number.
+  // Sends the next segment; returns its number.
   uint64_t send(Microseconds now_us) {
     segments_.push_back({.sent_us = now_us});
     ++in_flight_;
     return next_++;
   }
 
-  // It leaves again, and counts once, as this copy.
+  // Retransmits a segment, which then counts once, as this copy.
   void send_again(uint64_t number, Microseconds now_us) {
     in_flight_ += at(number).is_lost;
     at(number) = {
         .sent_us = now_us, .is_retransmitted = true, .was_lost = segment(number).was_lost};
   }
 
-  // What it returns is valid until the next one is taken.
+  // Takes an acknowledgment; returns the newly delivered segments, valid until the next call.
   const std::vector<Delivery>& take(const TcpAcknowledgment& ack) {
     deliveries_.clear();
     const bool is_duplicate = ack.next_expected == una_ and next_ > una_;
@@ -77,7 +77,8 @@ class Scoreboard {
     } else if (is_duplicate) {
       ++duplicates_;
     } else if (not deliveries_.empty()) {
-      // Duplicates take the place of SACK: each has told of a segment. The window deflates by them.
+      // Duplicates take the place of SACK: each has reported a segment before. The window deflates
+      // by their number.
       const uint64_t known = std::min<uint64_t>(duplicates_, deliveries_.size() - 1);
       deliveries_.resize(deliveries_.size() - known);
       duplicates_ -= known;
@@ -95,7 +96,7 @@ class Scoreboard {
     lost_.push(number);
   }
 
-  // Nothing is lost: it is in flight.
+  // No segment is lost any more: all are in flight.
   void unmark() {
     for (Segment& segment : segments_) {
       in_flight_ += segment.is_lost;
@@ -104,14 +105,15 @@ class Scoreboard {
     unrepaired_ = 0;
   }
 
-  // Unless it is sacked, lost or sent again: only RACK finds lost retransmissions.
+  // Marks a segment lost unless it is sacked, lost or retransmitted: only RACK detects lost
+  // retransmissions.
   void mark_original_lost(uint64_t number) {
     const Segment& each = segment(number);
     if (not each.is_sacked and not each.is_lost and not each.is_retransmitted) mark_lost(number);
   }
 
-  // NextSeg, rules 1, 3 and 4: the first that is lost; the first below what is sacked that was sent
-  // once; and the last that is not sacked.
+  // NextSeg, rules 1, 3 and 4: the first lost segment; the first segment below the highest sacked
+  // one that was sent once; and the last segment that is not sacked.
   std::optional<uint64_t> first_lost() {
     while (not lost_.empty() and (lost_.top() < una_ or not at(lost_.top()).is_lost)) lost_.pop();
     return lost_.empty() ? std::nullopt : std::optional{lost_.top()};
@@ -150,7 +152,7 @@ class Scoreboard {
     }
   }
 
-  // Blocks grow, and are reported again and again: what is known of one is not read again.
+  // Blocks grow, and are reported again and again: the known part of a block is skipped.
   void sack(uint64_t begin, uint64_t end) {
     for (uint64_t number = begin; number < end;) {
       Segment& segment = at(number);
@@ -184,11 +186,11 @@ class Scoreboard {
   uint64_t highest_sacked_ = 0;
   uint64_t losses_ = 0;
   uint64_t unrepaired_ = 0;
-  uint64_t duplicates_ = 0;  // without SACK: what they report and no acknowledgment does yet
+  uint64_t duplicates_ = 0;  // without SACK: those that no acknowledgment covers yet
   std::vector<Delivery> deliveries_{};
   std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>>
-      lost_{};              // some were delivered or sent again
-  uint64_t undoubted_ = 0;  // below it, all are sacked or sent again
+      lost_{};              // some were delivered or retransmitted
+  uint64_t undoubted_ = 0;  // below it, all are sacked or retransmitted
 };
 
 }  // namespace kneepoint

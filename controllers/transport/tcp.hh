@@ -1,4 +1,4 @@
-// What both ends of a TCP connection know: its settings, and what they send each other.
+// The settings of a TCP connection, its segments and its acknowledgments.
 #pragma once
 
 #include <algorithm>
@@ -19,21 +19,22 @@ constexpr uint16_t tcp_acknowledgment_bytes = 56;  // without SACK blocks
 struct TcpSettings {
   bool sack = true;                     // recovery by RFC 6675; otherwise NewReno, RFC 6582
   Microseconds min_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
-  // Of the RTO over the smoothed RTT. RFC 6298: the clock's granularity G; Linux: 200 ms, by which
-  // tcp_rto_min bounds rttvar.
+  // The least margin of the RTO above the smoothed RTT. RFC 6298: the clock's granularity G; Linux:
+  // 200 ms, by which tcp_rto_min bounds rttvar.
   Microseconds min_rto_margin_us = 1000;
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
-  uint64_t quick_acks = 0;  // so many of a connection's first segments are; 16 in Linux
+  uint64_t quick_acks = 0;  // first segments that are acknowledged at once; 16 in Linux
   uint64_t receive_window_packets = 1 << 20;
-  // Of both sockets; as in Linux, data stays in the sender's until it is acknowledged cumulatively,
-  // and half of the receiver's is for what the kernel keeps beside the data (tcp_adv_win_scale).
+  // The sockets' buffers. As in Linux, data stays in the sender's buffer until it is acknowledged
+  // cumulatively, and half of the receiver's buffer is for the kernel's bookkeeping
+  // (tcp_adv_win_scale).
   uint64_t send_buffer_bytes = unlimited_bytes;
   uint64_t receive_buffer_bytes = unlimited_bytes;
   bool ecn = false;   // RFC 3168
   bool rack = false;  // losses are found by time, and a lost tail by a probe, RFC 8985; with SACK
-  bool prr = false;   // recovery sends in proportion to what is delivered, RFC 6937; with SACK
-  bool undo = false;  // losses that were none are found by timestamps and taken back, RFC 3522
-  bool counts_marks = false;  // in place of ecn: acknowledgments have the count, as of RFC 9768
+  bool prr = false;   // recovery sends in proportion to deliveries, RFC 6937; with SACK
+  bool undo = false;  // spurious losses are detected by timestamps and undone, RFC 3522
+  bool counts_marks = false;  // in place of ecn: acknowledgments carry the count, as in RFC 9768
 
   // Data enters a buffer that is not full: the last segment may exceed it.
   uint64_t buffered_packets() const {
@@ -61,7 +62,7 @@ struct SackBlock {
   uint64_t end;
 };
 
-// What an acknowledgment says. That of the SYN acknowledges nothing.
+// An acknowledgment. The acknowledgment of the SYN covers no segment.
 struct TcpAcknowledgment {
   uint64_t next_expected = 0;
   bool is_of_syn = false;
@@ -69,7 +70,7 @@ struct TcpAcknowledgment {
   std::array<SackBlock, 3> blocks{};  // the latest first (RFC 2018)
   uint64_t window_packets = 0;
   bool echoes_mark = false;  // ECE
-  uint64_t marks = 0;        // segments so far that were marked
+  uint64_t marks = 0;        // marked segments so far
   Microseconds echo_us = 0;  // the timestamp of the segment that last moved next_expected
 };
 

@@ -15,7 +15,8 @@ std::optional<TcpAcknowledgment> TcpReceiver::receive(const TcpSegment& segment,
     ack.is_of_syn = true;
     return ack;
   }
-  // RFC 7323, section 4.3: of the first segment that a delayed acknowledgment answers.
+  // RFC 7323, section 4.3: the timestamp of the first segment that a delayed acknowledgment
+  // answers.
   if (segment.number <= next_expected_ - has_unacknowledged_) echo_us_ = segment.sent_us;
   if (segment.number != next_expected_) {
     if (segment.number > next_expected_) insert(segment.number);

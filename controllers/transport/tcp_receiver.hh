@@ -15,13 +15,13 @@ class TcpReceiver {
  public:
   explicit TcpReceiver(const TcpSettings& settings) : settings_(settings) {}
 
-  // A segment arrives. The acknowledgment that is due at once, if any (RFC 5681, section 4.2: of
-  // every second segment, and of any that is out of order or fills a gap). A mark is echoed until
-  // its sender says that it has reduced its window (RFC 3168, section 6.1.3).
+  // A segment arrives. Returns the acknowledgment that is due at once, if any (RFC 5681, section
+  // 4.2: for every second segment, and for any segment that is out of order or fills a gap). A mark
+  // is echoed until the sender reports that it has reduced its window (RFC 3168, section 6.1.3).
   std::optional<TcpAcknowledgment> receive(const TcpSegment& segment, bool is_marked,
                                            Microseconds now_us);
 
-  // When a delayed acknowledgment is due; and that acknowledgment.
+  // When a delayed acknowledgment is due; and the acknowledgment itself.
   Microseconds timer_us() const { return timer_us_; }
   TcpAcknowledgment timer() { return acknowledge(); }
 

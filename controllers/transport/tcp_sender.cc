@@ -40,8 +40,8 @@ uint64_t TcpSender::window_packets() const {
   return std::max<uint64_t>(static_cast<uint64_t>(controller_.window()), 1);
 }
 
-// A window below one packet is one, and a pause: a segment each RTT/cwnd, as in Swift's
-// algorithm 1, or it would stay closed for ever.
+// A window below one packet is one packet and a pause: a segment every RTT/cwnd, as in Swift's
+// algorithm 1. Otherwise the window would stay closed for ever.
 double TcpSender::gap_us() const {
   const double paced_us = controller_.paces() ? controller_.pacing_us() : 0;
   if (board_.in_flight() > 0) return paced_us;
@@ -86,7 +86,7 @@ std::optional<TcpSegment> TcpSender::send(Microseconds now_us) {
   held_back_until_us_ = never;
   const bool is_probe = std::exchange(must_probe_, false);
   if (is_probe) {
-    // RFC 8985, section 7.3: new data, whatever the window says, or else the last segment again;
+    // RFC 8985, section 7.3: new data, regardless of the window, or else the last segment again;
     // then the timer begins anew.
     detection_->probed(has_new());
     timer_.stop();
@@ -125,8 +125,9 @@ TcpSegment TcpSender::send_new(Microseconds now_us) {
   return {.number = number, .ecn = ecn_, .has_reduced = std::exchange(must_tell_reduction_, false)};
 }
 
-// RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends what has less than three
-// sacked segments above it, and once the last of all, whose loss nothing else would tell.
+// RFC 6675, rules 3 and 4 of NextSeg: a recovery without new data sends segments with fewer than
+// three sacked segments above them, and once the last segment of all, whose loss nothing else would
+// reveal.
 std::optional<TcpSegment> TcpSender::send_doubtful(uint64_t window, Microseconds now_us) {
   const bool may_doubt = settings_.sack and not settings_.rack and recovery_.is_fast();
   if (not may_doubt or board_.in_flight() >= window) return std::nullopt;
@@ -141,10 +142,12 @@ TcpSegment TcpSender::retransmit(uint64_t number, Microseconds now_us) {
   board_.send_again(number, now_us);
   first_again_us_ = std::min(first_again_us_, now_us);
   depart(number, now_us);
-  // Linux begins anew with the first segment, or the timer could expire before its answer comes.
+  // Linux restarts the timer with the first outstanding segment; otherwise the timer could expire
+  // before this segment is acknowledged.
   const bool is_first = settings_.rack and number == board_.una();
   if (timer_.expires_us() == never or is_first) restart_timer(now_us);
-  // RFC 3168, 6.1.5: never capable; RFC 8311, 4.3: counted ones may be.
+  // RFC 3168, section 6.1.5: retransmissions are not ECN-capable; RFC 8311, section 4.3: they may
+  // be, if marks are counted.
   return {.number = number,
           .is_retransmission = true,
           .ecn = settings_.counts_marks ? Ecn::counted : Ecn::not_capable};
@@ -197,7 +200,7 @@ void TcpSender::acknowledged(const TcpAcknowledgment& ack, Microseconds now_us) 
   }
 }
 
-// By the newest segment that it acknowledges, unless that was sent twice (Karn).
+// Measures the RTT by the newest acknowledged segment, unless this segment was sent twice (Karn).
 void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
   last_rtt_us_ = -1;
   if (ack.next_expected <= board_.una()) return;
@@ -208,8 +211,9 @@ void TcpSender::measure(const TcpAcknowledgment& ack, Microseconds now_us) {
   ++rtt_samples_;
 }
 
-// As in Linux: the oldest segment that is newly sacked, sent once, gives the RTT if nothing else
-// does; and while what was sent before the first segment's last copy arrives, the timer waits.
+// As in Linux: the oldest newly sacked segment that was sent once gives the RTT if nothing else
+// does; and while segments arrive that were sent before the last copy of the first outstanding
+// segment, the timer restarts.
 void TcpSender::measure_by_sack(const std::vector<Scoreboard::Delivery>& deliveries,
                                 Microseconds now_us) {
   Microseconds oldest_us = never;
@@ -224,9 +228,9 @@ void TcpSender::measure_by_sack(const std::vector<Scoreboard::Delivery>& deliver
   if (not is_empty and oldest_us < board_.segment(board_.una()).sent_us) restart_timer(now_us);
 }
 
-// RFC 3522: what moved the left edge had left before anything was sent again; it was late, not
-// lost. As in Linux (tcp_undo_cwnd_reduction), nothing counts as lost any more, and the RTT of the
-// late segment is in the next timeout.
+// RFC 3522: the segment that moved the left edge was sent before any retransmission; it was late,
+// not lost. As in Linux (tcp_undo_cwnd_reduction), no segment counts as lost any more, and the RTT
+// of the late segment enters the next timeout.
 void TcpSender::undo(const TcpAcknowledgment& ack, Microseconds now_us) {
   board_.unmark();
   recovery_.undone();
@@ -247,7 +251,7 @@ void TcpSender::begin_recovery(Microseconds now_us) {
   detection_->recovery_began();
   must_retransmit_ = true;
   ++loss_events_;
-  // A mark in the same round trip has reduced the window.
+  // Unless a mark in the same round trip has reduced the window already.
   if (board_.una() >= reduction_end_) reduce(Loss::Kind::lost, now_us);
 }
 
@@ -269,7 +273,7 @@ void TcpSender::reduce(Loss::Kind kind, Microseconds now_us, bool is_repeated) {
                        .is_repeated = is_repeated});
 }
 
-// Before so many were delivered.
+// Whether the window was the limit before `delivered` segments were delivered.
 bool TcpSender::is_cwnd_limited(uint64_t delivered) const {
   const uint64_t window = window_packets();
   const bool has_all_sent = board_.next() >= end_;
@@ -277,7 +281,7 @@ bool TcpSender::is_cwnd_limited(uint64_t delivered) const {
          not(has_all_sent and board_.in_flight() + delivered < window);
 }
 
-// Of segments that are newly delivered: windows must not grow again by what SACK has reported
+// Reports newly delivered segments: windows must not grow again by segments that SACK has reported
 // before (DeliveredData of RFC 6937).
 void TcpSender::tell_controller(const TcpAcknowledgment& ack,
                                 const std::vector<Scoreboard::Delivery>& deliveries,
@@ -333,8 +337,8 @@ void TcpSender::time_out(Microseconds now_us) {
     timer_.stop();
     return;
   }
-  // What is not sacked is retransmitted, in slow start; with RACK what may still arrive is not
-  // (RFC 8985, section 6.3).
+  // Segments that are not sacked are retransmitted in slow start; with RACK, only if they can no
+  // longer arrive (RFC 8985, section 6.3).
   recovery_.timed_out(board_.next());
   board_.forget_duplicates();
   detection_->timed_out();
