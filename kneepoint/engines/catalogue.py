@@ -81,7 +81,7 @@ class Controller:
         if {"marks", "counted_marks"} & {*self.needs} and not any(map(marks_packets, queues)):
             raise KneepointError(
                 f"{where}: controller {self.name} needs marks, which no queue makes; give "
-                "uplink_queue one that marks, such as abc, or ecn=1"
+                "the uplink a queue that marks, such as abc, or ecn=1"
             )
 
     def parameter(self, name: str, where: str) -> Parameter:

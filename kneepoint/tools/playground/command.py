@@ -7,6 +7,8 @@ import click
 from kneepoint.cli import PATH, json_option, print_result, subcommand
 from kneepoint.common.config_file import read_config
 from kneepoint.common.files import write_whole
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.page import make_page
 
@@ -32,6 +34,8 @@ def command(into: Path, file: Path | None, as_json: bool) -> None:
     docs/playground.md describes the page and the files of exercises.
     """
     exercise = read_config(file, Exercise) if file else None
+    if exercise:
+        exercise.check_controllers(load_catalogue(EMULATE), file)
     page = make_page(exercise)
     path = into / f"{file.stem if file else 'playground'}.html"
     write_whole(path, page)

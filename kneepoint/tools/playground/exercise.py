@@ -6,9 +6,14 @@ from markdown_it import MarkdownIt
 from pydantic import Field, model_validator
 
 from kneepoint.common.config_file import ConfigModel
+from kneepoint.common.errors import require_known
+from kneepoint.engines.catalogue import Catalogue
 from kneepoint.tools.playground.state import State
 
 Metric = Literal["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"]
+
+_SETTING = {"controller", "set", "b", "b_set", "sweep"}
+"""Keys of a state that readers choose."""
 
 
 class Goal(ConfigModel):
@@ -18,13 +23,17 @@ class Goal(ConfigModel):
     at_least: float | None = Field(default=None, description="least value")
     at_most: float | None = Field(default=None, description="greatest value")
     beats: State | None = Field(
-        default=None, description="state whose value must be exceeded or, for a delay, undercut"
+        default=None,
+        description="state, with a controller, whose value must be exceeded or, for a delay, "
+        "undercut",
     )
 
     @model_validator(mode="after")
     def _has_one_bound(self) -> Self:
         if [self.at_least, self.at_most, self.beats].count(None) != 2:
             raise ValueError("it must have one of at_least, at_most and beats")
+        if self.beats and "controller" not in self.beats.model_fields_set:
+            raise ValueError("beats: has no controller; add it")
         return self
 
 
@@ -46,10 +55,29 @@ class Exercise(ConfigModel):
     )
 
     @model_validator(mode="after")
-    def _starts_with_its_controller(self) -> Self:
-        if self.start.controller not in self.controllers:
-            raise ValueError(f"start: controller {self.start.controller} must be in controllers")
+    def _runs_what_it_offers(self) -> Self:
+        for name in filter(None, (self.start.controller, self.start.b)):
+            if name not in self.controllers:
+                raise ValueError(f"start: controller {name} must be in controllers; add it")
+        for key in _SETTING & (self.hidden.model_fields_set if self.hidden else set()):
+            raise ValueError(f"hidden: {key} is the reader's to choose; remove it")
         return self
+
+    def check_controllers(self, catalogue: Catalogue, where: object) -> None:
+        """Raises KneepointError, with the file and its key, for what the catalogue does not have.
+
+        Args:
+            catalogue: of the emulator.
+            where: the exercise's file.
+        """
+        offered = [catalogue.controller(name, f"{where}: controllers") for name in self.controllers]
+        known = sorted({name for each in offered for name in each.parameters})
+        for name in self.parameters:
+            require_known(name, known, f"{where}: parameters: no controller has {name!r}")
+        beaten = {f"goals.{k}.beats": goal.beats for k, goal in enumerate(self.goals)}
+        for key, state in {"start": self.start, "hidden": self.hidden, **beaten}.items():
+            if state:
+                state.check_controllers(catalogue, f"{where}: {key}")
 
     def for_page(self) -> dict[str, Any]:
         """Returns the exercise for the page, with HTML of the text and each state's changes."""

@@ -14,9 +14,11 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.common.tables import Tables
 from kneepoint.reports.document import RUN_DIGITS
-from kneepoint.tools.playground.page import SOURCES, packed, page_parts, script, shipped_links
+from kneepoint.tools.playground.links import shipped_links
+from kneepoint.tools.playground.page import SOURCES, make_page, packed, packed_module, script
 
 _ROW = re.compile(r'<tr[^>]* id="run-([0-9a-f]+)"')
+_MODULE_PLACE = "{{ module }}"
 _LINK_KEYS = {"trace", "trace_sha256", "delay_ms", "queue"}
 """Keys of a link that the page knows; the page does not run a network with further keys."""
 
@@ -41,11 +43,10 @@ def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path 
             shown[run] = address(row, network_of, shipped)
     if not any(shown.values()):
         return ""
-    template, module = page_parts(None, build)
     parts = {
         "states": packed(json.dumps([*shown.values()]).encode()),
-        "page": packed(template.encode()),
-        "module": module,
+        "page": packed(make_page(build=build, module=_MODULE_PLACE).encode()),
+        "module": packed_module(build),
     }
     scripts = "".join(script(SOURCES / f"{name}.js") for name in ("packed", "report"))
     texts = (

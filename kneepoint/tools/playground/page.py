@@ -5,16 +5,13 @@ import gzip
 import html
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from kneepoint.common.config_file import names_in, read_config
 from kneepoint.common.files import read_bytes
-from kneepoint.common.places import BUILT, SHIPPED, TOOL
-from kneepoint.networks.config import Network
+from kneepoint.common.places import BUILT, TOOL
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import read_library
+from kneepoint.tools.playground.links import shipped_links
 from kneepoint.tools.playground.state import State
 
 MODULE = "kneepoint.wasm"
@@ -23,33 +20,18 @@ SOURCES = Path(__file__).with_name("page")
 _REPORT = "report"
 _TITLE = "The knee, in the browser"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
-_SIGNS = re.compile(r"[%#\n]")
-"""Characters that an address would not keep."""
-_MODULE_PLACE = "{{ module }}"
-_END = re.compile(r"</(?=script|style)", re.IGNORECASE)
-
-
-def shipped_links() -> list[dict[str, Any]]:
-    """Returns the shipped networks with synthetic links, as the page offers them."""
-    found = []
-    for name in filter(_is_offered, names_in(SHIPPED / "networks")):
-        network = read_config(SHIPPED / f"networks/{name}.yaml", Network)
-        up, down = network.uplink.synthetic, network.downlink.synthetic
-        if up and down:
-            ends = {"uplink": " ".join(up.options), "downlink": " ".join(down.options)}
-            found.append(
-                {"name": name, "title": network.title, **ends, "duration_s": up.duration_s}
-            )
-    return found
-
-
-def _is_offered(network: str) -> bool:
-    return network.startswith("synthetic")
+_SIGNS = re.compile(r"[%#<\n]")
+"""Characters that an address, or a script of a page, would not keep."""
 
 
 def _as_data_url(source: str) -> str:
     """Returns a module's text as an address, in plain text, because base64 would not compress."""
     return "data:text/javascript," + _SIGNS.sub(lambda sign: f"%{ord(sign[0]):02X}", source)
+
+
+def _as_json(value: object) -> str:
+    """Returns JSON that neither ends nor begins a script."""
+    return json.dumps(value).replace("<", r"\u003c")
 
 
 def script(path: Path) -> str:
@@ -62,23 +44,25 @@ def packed(content: bytes) -> str:
     return base64.b85encode(gzip.compress(content, mtime=0)).decode()
 
 
-def make_page(exercise: Exercise | None = None, build: Path = BUILT) -> str:
-    """Returns the page as HTML (see `page_parts`)."""
-    page, module = page_parts(exercise, build)
-    return page.replace(_MODULE_PLACE, module)
+def packed_module(build: Path) -> str:
+    """Returns the packed module; raises KneepointError if it is not there."""
+    return packed(read_bytes(build / MODULE, "run make wasm"))
 
 
-def page_parts(exercise: Exercise | None, build: Path) -> tuple[str, str]:
-    """Returns the page with a place for the module, and the packed module.
+def make_page(
+    exercise: Exercise | None = None, build: Path = BUILT, module: str | None = None
+) -> str:
+    """Returns the page as HTML.
 
     Args:
         exercise: the exercise on the page; None: the page shows all controls.
         build: folder of the module and the library.
+        module: the packed module, or a text that stands in its place; None: of `build`.
 
     Raises:
         KneepointError: the module or the library is not there.
     """
-    module = packed(read_bytes(build / MODULE, "run make wasm"))
+    module = packed_module(build) if module is None else module
     library, library_style = read_library(build)
     sources = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("*.js")}
     worker = script(EMULATOR) + sources.pop("worker")
@@ -89,17 +73,14 @@ def page_parts(exercise: Exercise | None, build: Path) -> tuple[str, str]:
         "links": shipped_links(),
         "exercise": exercise and exercise.for_page(),
     }
-    parts: Mapping[str, str] = {
+    parts = {
         "title": html.escape(exercise.title if exercise else _TITLE),
         "style": library_style + (SOURCES / "style.css").read_text(encoding="utf-8"),
-        "data": json.dumps(data),
-        "module": _MODULE_PLACE,
+        "data": _as_json(data),
+        "module": module,
         "worker": worker,
         "library": library,
-        "modules": json.dumps({"imports": imports}),
-    }
-    inlined = {
-        name: text if name == "title" else _END.sub(r"<\\/", text) for name, text in parts.items()
+        "modules": _as_json({"imports": imports}),
     }
     page = (SOURCES / "index.html").read_text(encoding="utf-8")
-    return _PLACE.sub(lambda place: inlined[place[1]], page), module
+    return _PLACE.sub(lambda place: parts[place[1]], page)

@@ -5,40 +5,36 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from click.testing import CliRunner
 
+from kneepoint.cli import kneepoint
 from kneepoint.common.config_file import check_config, names_in, read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import BUILT, SHIPPED
 from kneepoint.common.programs import run_built
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.networks.config import Synthetic
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FILE, read_library
-from kneepoint.tools.playground.page import MODULE, make_page, shipped_links
-
-TASK: dict[str, Any] = {
-    "title": "T",
-    "text": "**Find** it <script>",
-    "controllers": ["reno"],
-    "start": {"controller": "reno", "set": {"alpha": 2}},
-    "goals": [{"metric": "power", "at_least": 3}],
-}
+from kneepoint.tools.playground.links import shipped_links
+from kneepoint.tools.playground.page import MODULE, make_page
+from tests.tools.playground.conftest import TASK
 
 
 @pytest.mark.parametrize("name", names_in(SHIPPED / "exercises"))
 def test_shipped_exercises_are_valid(name: str) -> None:
     exercise = read_config(SHIPPED / f"exercises/{name}.yaml", Exercise)
-    shown = exercise.for_page()
-    links = {"constant", *(link["name"] for link in shipped_links())}
-    assert exercise.start.link in links and exercise.start.set.keys() <= {
-        *(exercise.parameters or exercise.start.set)
-    }
-    assert shown["text"].startswith("<p>")
+    exercise.check_controllers(load_catalogue(EMULATE), name)
+    assert exercise.start.set.keys() <= {*(exercise.parameters or exercise.start.set)}
+    assert exercise.for_page()["text"].startswith("<p>")
 
 
 def test_exercise_becomes_html_and_changed_keys() -> None:
     shown = check_config(TASK, Exercise, Path("e.yaml")).for_page()
     assert "<strong>Find</strong>" in shown["text"] and "<script" not in shown["text"]
-    assert shown["start"] == {"controller": "reno", "set": {"alpha": 2}}
+    assert shown["start"] == TASK["start"]
     assert shown["hidden"] is None and shown["goals"][0]["beats"] is None
 
 
@@ -49,16 +45,53 @@ def test_exercise_becomes_html_and_changed_keys() -> None:
         ({"goals": [{"metric": "power", "at_least": 1, "at_most": 2}]}, "at_most"),
         ({"goals": [{"metric": "speed", "at_least": 1}]}, "metric"),
         ({"goals": []}, "goals"),
-        ({"controllers": ["cubic"]}, "reno"),
-        ({"start": {"controller": "reno", "lnk": "constant"}}, "lnk"),
-        ({"start": {"controller": "reno", "set": {"alpha": "much"}}}, "alpha"),
+        ({"goals": [{"metric": "power", "beats": {"seed": 2}}]}, "controller"),
+        ({"controllers": ["cubic"]}, "fixed_window"),
+        ({"start": {"lnk": "constant"}}, "lnk"),
+        ({"start": {"set": {"window": "much"}}}, "window"),
+        ({"start": {"b": "reno"}}, "reno"),
+        ({"start": {"link": "synthetic-slov"}}, "synthetic-slow"),
+        ({"start": {"link": "file", "uplink": "trace"}}, "SHA-256"),
+        ({"start": {"queue": "droptail:packet=9"}}, "packets"),
+        ({"start": {"delay_ms": 0.5}}, "delay_ms"),
+        ({"start": {"seed": 2**53}}, "seed"),
         ({"hidden": {"loss": 2}}, "loss"),
+        ({"hidden": {"host_model": "events"}}, "event-loop"),
+        ({"hidden": {"set": {"window": 2}}}, "hidden: set"),
     ],
 )
 def test_wrong_exercises_are_refused_in_one_line(change: dict[str, Any], named: str) -> None:
     with pytest.raises(KneepointError, match=named) as refused:
         check_config(TASK | change, Exercise, Path("e.yaml"))
     assert str(refused.value).startswith("e.yaml") and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"controllers": ["fixed_window", "renoo"]}, "controllers: .*renoo"),
+        ({"parameters": ["windo"]}, "parameters: .*windo"),
+        ({"start": {"set": {"windo": 5}}}, "start: .*windo"),
+        ({"start": {"set": {"window": -5}}}, "start: .*window = -5"),
+        ({"start": {"sweep": "windo"}}, "start: sweep: .*windo"),
+        ({"start": {"b": "timely", "b_set": {"window": 5}}}, "start: .*timely.*window"),
+        ({"start": {"controller": "abc"}, "controllers": ["abc"]}, "start: .*marks"),
+        ({"hidden": {"beside": "renoo"}}, "hidden: .*renoo"),
+        (
+            {"goals": [{"metric": "power", "beats": {"controller": "reno", "set": {"x": 1}}}]},
+            "goals.0.beats: .*'x'",
+        ),
+    ],
+)
+def test_no_page_is_written_with_what_the_emulator_does_not_have(
+    change: dict[str, Any], named: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(yaml.safe_dump(TASK | change))
+    options = ["playground", "--into", str(tmp_path / "pages"), "--exercise", str(file)]
+    answer = CliRunner().invoke(kneepoint, options)
+    assert answer.exit_code != 0 and not (tmp_path / "pages").exists()
+    assert re.match(f"{re.escape(str(file))}: {named}", str(answer.exception))
 
 
 def test_links_are_the_shipped_synthetic_ones() -> None:

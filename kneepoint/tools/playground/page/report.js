@@ -7,7 +7,7 @@ let url;
 async function show(run) {
   const opened = window.open("about:blank"); // at once: later the browser would refuse to open a window
   if (!url) {
-    const page = (await (await unpack(part("page"))).text()).replace(/{{ (\w+) }}/g, (_, name) => part(name));
+    const page = (await (await unpack(part("page"))).text()).replace("{{ module }}", () => part("module"));
     url = URL.createObjectURL(new Blob([page], { type: "text/html" }));
   }
   opened.location = url + states[run];

@@ -1,0 +1,39 @@
+"""The links that the page offers: the shipped networks with synthetic links."""
+
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
+
+from kneepoint.common.config_file import names_in, read_config
+from kneepoint.common.errors import suggestion
+from kneepoint.common.places import SHIPPED
+from kneepoint.networks.config import Network
+
+FURTHER = ("constant", "file")
+"""The links that are no shipped network."""
+
+
+@cache
+def shipped_links() -> tuple[dict[str, Any], ...]:
+    """Returns the shipped networks with synthetic links, as the page offers them."""
+    found = []
+    for name in names_in(SHIPPED / "networks"):
+        network = read_config(SHIPPED / f"networks/{name}.yaml", Network)
+        up, down = network.uplink.synthetic, network.downlink.synthetic
+        if name.startswith("synthetic") and up and down:
+            ends = {"uplink": " ".join(up.options), "downlink": " ".join(down.options)}
+            found.append(
+                {"name": name, "title": network.title, **ends, "duration_s": up.duration_s}
+            )
+    return tuple(found)
+
+
+def _known(link: str) -> str:
+    known = [*(each["name"] for each in shipped_links()), *FURTHER]
+    if link not in known:
+        raise ValueError(f"the page has no such link; {suggestion(link, known)}")
+    return link
+
+
+Link = Annotated[str, AfterValidator(_known)]
