@@ -8,6 +8,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,9 @@ class Page:
             self.problems.append(told["entry"]["text"])
 
     def open(self, url: str) -> None:
-        """Opens a page."""
-        self._leave(lambda: self.send("Page.navigate", url=url))
+        """Opens a page, even if only the end of the address differs from the present page's."""
+        for each in ("about:blank", url):
+            self._leave(partial(self.send, "Page.navigate", url=each))
 
     def follow(self, url: str) -> None:
         """Opens an address that only the present page knows."""
@@ -115,6 +117,12 @@ class Page:
         document = self.send("DOM.getDocument")["root"]["nodeId"]
         node = self.send("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
         self.send("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
+
+    def drop(self, *paths: Path) -> None:
+        """Drops files onto the page."""
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.send("Input.dispatchDragEvent", type=kind, x=50, y=50, data=data)
 
     def heap_bytes(self) -> int:
         """Returns the memory of the page's JavaScript, after a collection of garbage."""

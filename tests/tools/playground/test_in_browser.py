@@ -1,6 +1,5 @@
-"""The page in a real browser: what readers do with it, and what goes wrong."""
+"""The page in a real browser: what readers do with it."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -10,54 +9,22 @@ import pytest
 from kneepoint.common.files import sha256_of
 from kneepoint.networks.traces import format_trace, trace_of_rates
 from tests.browser import chromium
-from tests.browser.devtools import Page, browser
+from tests.browser.devtools import Page
 from tests.browser.test_report_page import VIOLATIONS
-from tests.tools.playground.conftest import exercise_page
+from tests.tools.playground.conftest import TASK, exercise_page, page_of
+from tests.tools.playground.page_steps import (
+    CHOSEN,
+    POWER,
+    SLIDER,
+    SPREAD,
+    SWEPT,
+    WRONG,
+    settle,
+    show,
+    slide,
+)
 
 pytestmark = pytest.mark.slow
-
-POWER = "document.querySelector('#numbers td').title"
-STATUS = "document.getElementById('status')"
-WRONG = f"{STATUS}.classList.contains('wrong') && {STATUS}.textContent"
-DRAWN = "document.querySelector('#plane circle.now') && document.querySelector('#series canvas')"
-SWEPT = "document.querySelector('#sweep .named')?.textContent"
-SLIDER = "document.querySelector('[data-name={}] input[type=range]')"
-SPREAD = "document.querySelector('#numbers td small').textContent"
-
-
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    chromium.program()
-    with browser(tmp_path_factory.mktemp("browser")) as page:
-        yield page
-
-
-@pytest.fixture
-def url(playground: str, tmp_path: Path) -> str:
-    path = tmp_path / "playground.html"
-    path.write_text(playground, encoding="utf-8")
-    return path.as_uri()
-
-
-def show(page: Page, url: str, width: int = 1400, *, is_dark: bool = False) -> None:
-    page.problems.clear()
-    page.resize(width, 900, is_dark=is_dark)
-    page.open(url)
-    page.wait_for(DRAWN)
-    settle(page)
-
-
-def settle(page: Page) -> None:
-    """Waits until the newest run is drawn."""
-    page.wait_for("document.getElementById('pictures').ariaBusy === 'false'")
-
-
-def slide(page: Page, name: str, share: float) -> None:
-    page.evaluate(
-        f"(() => {{ const slider = {SLIDER.format(name)}; slider.value = {1000 * share};"
-        "slider.dispatchEvent(new Event('input')); })()"
-    )
-    settle(page)
 
 
 def test_opens_with_the_knee_and_intervals(opened: Page, url: str) -> None:
@@ -79,7 +46,6 @@ def test_a_slider_changes_the_run_the_address_and_leaves_a_fading_point(
     address = opened.evaluate("location.hash")
     assert "set.window=" in address
     assert opened.evaluate("document.querySelectorAll('#plane circle[opacity]').length") == 1
-    opened.open("about:blank")
     show(opened, url + address)
     assert opened.evaluate(POWER) == second
 
@@ -130,14 +96,15 @@ def test_a_point_of_the_sweep_leads_to_its_value(opened: Page, url: str) -> None
 
 def test_a_trace_and_rates_of_the_reader_run(opened: Page, url: str, tmp_path: Path) -> None:
     show(opened, url + "#set.window=10")
-    trace, rates = tmp_path / "two.trace", tmp_path / "rates.csv"
+    # The name of a trace may be any, such as a name that the page could use itself.
+    trace, rates = tmp_path / "log", tmp_path / "rates.csv"
     trace.write_text("".join(f"{k}\n" for k in range(2, 5001, 2)))  # 6.016 Mbit/s
     rates.write_text("time_s,mbps\r\n0,6.016\r\n5,12.032\r\n")
     capacity = []
     for path in (trace, rates):
         opened.choose_files("input[type=file]", path)
         opened.wait_for(f"decodeURIComponent(location.hash).includes('uplink={path.name}')")
-        settle(opened)
+        slide(opened, "window", 0.1)
         assert not opened.evaluate(WRONG)
         capacity.append(opened.evaluate(POWER))
     assert capacity[0] != capacity[1]
@@ -163,76 +130,37 @@ def test_rates_give_the_trace_that_the_networks_have(
     assert sha256_of(wanted) in opened.evaluate("location.hash")
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "told"),
-    [
-        ("letters.trace", b"1\n2\nabc\n", "line 3"),
-        ("empty.trace", b"", "empty"),
-        ("windows.trace", b"1\r\n2\r\n", "line 1"),
-        ("large.trace", b"1\n" * 50_000_000, "100 MB"),
-        ("letters.csv", b"time,rate\n0,1\nx,2\n", "x"),
-    ],
-)
-def test_a_broken_file_gives_a_line_and_the_last_picture_stays(
-    opened: Page, url: str, tmp_path: Path, name: str, content: bytes, told: str
+def test_a_decimal_comma_is_read_where_it_separates_no_cells(
+    opened: Page, url: str, tmp_path: Path
 ) -> None:
-    show(opened, url + "#set.window=10")
-    before = [opened.evaluate(POWER), opened.evaluate("location.hash")]
-    path = tmp_path / name
-    path.write_bytes(content)
-    opened.choose_files("input[type=file]", path)
-    line = opened.wait_for(WRONG)
-    assert told in line and "\n" not in line
-    assert [opened.evaluate(POWER), opened.evaluate("location.hash")] == before
+    digests = set()
+    for name, text in {
+        "comma.csv": "0,6.25\n2.5,12\n",
+        "semicolon.csv": "Zeit;Rate\n0;6,25\n2,5;12\n",
+        "tab.csv": "0\t6,25\r\n2,5\t12\r\n",
+    }.items():
+        path = tmp_path / name
+        path.write_text(text)
+        show(opened, url)
+        opened.choose_files("input[type=file]", path)
+        digests.add(opened.wait_for(f"location.hash.match(/{name}:(\\w+)/)?.[1]"))
+    assert len(digests) == 1
 
 
-@pytest.mark.parametrize(
-    ("address", "told"),
-    [
-        ("#nonsense", "nonsense"),
-        ("#set.window=wide", "wide"),
-        ("#lnk=constant", "lnk"),
-        ("#controller=%E0%A4%A", "%"),
-        ("#controller=renoo", "renoo"),
-    ],
-)
-def test_a_broken_address_gives_a_line_and_the_default(
-    opened: Page, url: str, address: str, told: str
-) -> None:
-    show(opened, url)
-    default = opened.evaluate(POWER)
-    opened.open("about:blank")
-    show(opened, url + address)
-    assert told in opened.wait_for(WRONG)
-    assert opened.evaluate(POWER) == default
+def test_hosts_have_the_latency_and_the_parameters_of_the_address(opened: Page, url: str) -> None:
+    powers = set()
+    for hosts in ("ideal", "event-loop", "event-loop:wake_us=2000"):
+        for latency_us in (0, 20000):
+            show(opened, f"{url}#set.window=9&host_model={hosts}&host_latency_us={latency_us}")
+            powers.add(opened.evaluate(POWER))
+            assert hosts in opened.evaluate(CHOSEN)
+    assert len(powers) == 6
 
 
-def test_a_parameter_out_of_range_and_a_missing_file_keep_the_picture(
-    opened: Page, url: str
-) -> None:
-    show(opened, url + "#set.window=10")
-    power = opened.evaluate(POWER)
-    for hash_, told in (
-        ("#set.window=-5", "window"),
-        ("#set.windo=5", "windo"),
-        ("#link=moon", "moon"),
-        ("#queue=droptail:packets=none", "packets"),
-        ("#link=file&uplink=lte.trace:" + "a" * 64, "lte.trace"),
-    ):
-        opened.evaluate(f"location.hash = '{hash_}'")
-        line = opened.wait_for(f"({WRONG}) && {STATUS}.textContent.includes('{told}') && {WRONG}")
-        assert "\n" not in line and opened.evaluate(POWER) == power
-
-
-def test_without_webassembly_the_page_says_so(
-    opened: Page, playground: str, tmp_path: Path
-) -> None:
-    path = tmp_path / "old.html"
-    path.write_text(
-        playground.replace("<body>", "<body><script>delete WebAssembly.compile</script>")
-    )
-    opened.open(path.as_uri())
-    assert opened.wait_for(WRONG)
+def test_seeds_are_said_to_be_equal_only_if_they_are(opened: Page, url: str) -> None:
+    for path, is_equal in (("host_model=ideal", True), ("host_model=ideal&loss=0.01", False)):
+        show(opened, f"{url}#{path}")
+        assert ("equal" in opened.wait_for(SPREAD)) == is_equal
 
 
 @pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (390, False), (1400, True)])
@@ -240,7 +168,7 @@ def test_page_violates_no_rule_of_axe_and_fits_its_width(
     opened: Page, url: str, width: int, is_dark: bool
 ) -> None:
     show(opened, url + "#b=timely&beside=reno", width, is_dark=is_dark)
-    opened.wait_for(SWEPT)
+    assert opened.wait_for(SWEPT) and opened.wait_for(SPREAD)
     opened.evaluate(f"{chromium.axe()}; null")
     assert opened.evaluate(f"(async () => {{ {VIOLATIONS} }})()") == []
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
@@ -249,7 +177,6 @@ def test_page_violates_no_rule_of_axe_and_fits_its_width(
 def test_dark_pictures_have_other_colours(opened: Page, url: str) -> None:
     colours = []
     for is_dark in (False, True):
-        opened.open("about:blank")
         show(opened, url, is_dark=is_dark)
         dot = "getComputedStyle(document.querySelector('#plane .now')).fill"
         colours.append(
@@ -321,3 +248,33 @@ def test_dalida_is_beaten_by_another_controller(opened: Page, tmp_path: Path) ->
     goal = "document.querySelector('#exercise li').textContent"
     assert "43.9" in opened.wait_for(f"{goal}.includes('above') && {goal}")
     assert opened.evaluate("document.querySelectorAll('#exercise li.reached').length") == 0
+
+
+def test_parameters_of_the_start_belong_to_its_controller(opened: Page, tmp_path: Path) -> None:
+    path = tmp_path / "exercise.html"
+    path.write_text(page_of(TASK), encoding="utf-8")
+    show(opened, path.as_uri())
+    first = opened.evaluate(POWER)
+    for name, value in (("timely", None), ("fixed_window", "60")):
+        opened.evaluate(
+            "(() => { const chosen = document.querySelector('#setting select');"
+            f"chosen.value = '{name}'; chosen.dispatchEvent(new Event('change')); }})()"
+        )
+        settle(opened)
+        assert not opened.evaluate(WRONG)
+        assert (opened.evaluate("location.hash.match(/set.window=(.*)/)?.[1]")) == value
+    assert opened.evaluate(POWER) == first
+    show(opened, f"{path.as_uri()}#controller=timely")
+    assert not opened.evaluate(WRONG) and "timely" in opened.evaluate(CHOSEN)
+
+
+def test_any_title_and_text_leave_the_page_whole(opened: Page, tmp_path: Path) -> None:
+    title = "<!-- <script> {{ module }} {{ data }} </script> &amp; \\1"
+    path = tmp_path / "exercise.html"
+    path.write_text(page_of({**TASK, "title": title, "text": f"{title}</script>"}))
+    show(opened, path.as_uri())
+    assert opened.evaluate("[document.title, document.querySelector('h1').textContent]") == [
+        title,
+        title,
+    ]
+    assert title[:20] in opened.evaluate("document.getElementById('exercise').textContent")

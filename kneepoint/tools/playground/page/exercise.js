@@ -2,6 +2,7 @@
 // computes the result, and readers of the page's source can see the hidden link.
 import { shown } from "kneepoint/chart";
 import { element } from "kneepoint/controls";
+import { changed } from "kneepoint/state";
 
 const NAMES = { power: ["power", "Mbit/s/s"], throughput_mbps: ["throughput", "Mbit/s"], signal_delay_p95_ms: ["95th percentile of signal delay", "ms"], utilization: ["utilization", "of the link"] };
 
@@ -40,14 +41,17 @@ export class Exercise {
     return !this.#given.parameters.length || this.#given.parameters.includes(parameter);
   }
 
+  #state = null;
   #run = null;
 
   /**
    * Marks the goals that figures reach.
    * @param {object} figures of setting A
-   * @param {(keys: object) => Promise<object>} run returns the figures of the state with other keys
+   * @param {object} state of the page
+   * @param {(state: object) => Promise<object>} run returns the figures of a state's setting A
    */
-  async judge(figures, run) {
+  async judge(figures, state, run) {
+    this.#state = { ...state, b: "", b_set: {} };
     this.#run = run;
     if (this.#hidden) this.#hidden.textContent = "";
     const reached = await this.#judged(figures, {});
@@ -58,15 +62,19 @@ export class Exercise {
   }
 
   async #tryHidden() {
-    const reached = await this.#judged(await this.#run(this.#given.hidden), this.#given.hidden);
-    this.#hidden.textContent = reached.map(({ isReached, text }) => `${isReached ? "Reached" : "Not reached"} there: ${text}`).join(". ");
+    const { hidden } = this.#given;
+    const answer = this.#run({ ...this.#state, ...hidden }).then((figures) => this.#judged(figures, hidden));
+    this.#hidden.textContent = await answer.then(
+      (reached) => reached.map(({ isReached, text }) => `${isReached ? "Reached" : "Not reached"} there: ${text}`).join(". "),
+      (error) => error.message,
+    );
   }
 
   #judged(figures, conditions) {
     return Promise.all(this.#given.goals.map(async ({ metric, at_least, at_most, beats }) => {
       const [name, unit] = NAMES[metric];
       const isLess = at_most !== null || metric === "signal_delay_p95_ms";
-      const bound = beats ? (await this.#boundOf({ set: {}, ...beats, ...conditions }))[metric] : (at_most ?? at_least);
+      const bound = beats ? (await this.#boundOf({ ...changed({ ...this.#state, set: {}, sweep: "" }, beats), ...conditions }))[metric] : (at_most ?? at_least);
       const value = figures[metric];
       const isReached = value !== null && (isLess ? value <= bound : value >= bound) && !(beats && value === bound);
       const wanted = beats ? `${isLess ? "below" : "above"} ${shown(bound)}` : `at ${isLess ? "most" : "least"} ${shown(bound)}`;
@@ -74,9 +82,9 @@ export class Exercise {
     }));
   }
 
-  async #boundOf(keys) {
-    const key = JSON.stringify(keys);
-    if (!this.#bounds.has(key)) this.#bounds.set(key, await this.#run(keys));
+  async #boundOf(state) {
+    const key = JSON.stringify(state);
+    if (!this.#bounds.has(key)) this.#bounds.set(key, await this.#run(state));
     return this.#bounds.get(key);
   }
 }

@@ -10,13 +10,15 @@ const dropped = new Map(); // {name, text} by SHA-256, or by name if the browser
  * Reads a dropped file: a trace of mahimahi, or a CSV of times (s) and rates (Mbit/s).
  * @param {File} file
  * @returns {Promise<string>} NAME:SHA-256, as in the address
- * @throws {Error} the file is too large, or is not a list of times and rates
+ * @throws {Error} the file is too large, cannot be read, or is not a list of times and rates
  */
 export async function take(file) {
   if (file.size > MOST_BYTES) {
     throw new Error(`${file.name}: ${Math.round(file.size / 1e6)} MB are too many; cut it to ${MOST_BYTES / 1e6} MB`);
   }
-  const raw = await file.text();
+  const raw = await file.text().catch(() => {
+    throw new Error(`${file.name} cannot be read; choose a file, not a folder`);
+  });
   const text = file.name.toLowerCase().endsWith(".csv") ? ofRates(rates(raw, file.name), file.name) : raw;
   // A page that a report on a disk opened has an origin without cryptography.
   const digest = (await crypto.subtle?.digest("SHA-256", new TextEncoder().encode(text))) ?? new ArrayBuffer(0);
@@ -43,6 +45,9 @@ const key = (text) => text.split(":")[1] || text.split(":")[0];
 export function traces(state, shipped) {
   if (state.link === "constant") {
     const { rate_mbps, duration_s } = state;
+    if (!(rate_mbps > 0 && duration_s > 0)) {
+      throw new Error(`constant link: ${rate_mbps} Mbit/s for ${duration_s} s; rate_mbps and duration_s must be above 0`);
+    }
     const name = "constant"; // the same name for all rates, so that a new trace replaces the last trace
     const text = ofRates([[duration_s, rate_mbps]], `${rate_mbps} Mbit/s for ${duration_s} s`);
     return { uplink: name, downlink: name, traces: [{ name, text }], duration_s };
@@ -72,18 +77,23 @@ const last = (text) => Number(text.trimEnd().slice(-20).split("\n").pop()) || 60
 
 // [duration (s), rate (Mbit/s)] of each row; the last row lasts as long as the row before it.
 function rates(text, name) {
-  const rows = text.trim().split(/\r?\n/).map((line) => line.split(/[,;\t]/).map((cell) => cell.trim()));
-  if (rows[0].some((cell) => cell !== "" && Number.isNaN(Number(cell)))) rows.shift(); // a header
+  const lines = text.trim().split(/\r?\n/);
+  const separator = [";", "\t"].find((sign) => lines[0].includes(sign)) ?? ",";
+  // With another separator, a comma is a decimal comma.
+  const cellsOf = (line) => line.split(separator).map((cell) => cell.trim().replace(",", "."));
+  const numberOf = (cell) => (cell === "" ? NaN : Number(cell));
+  if (cellsOf(lines[0]).every((cell) => Number.isNaN(numberOf(cell)))) lines.shift(); // a header
+  const rows = lines.map((line) => cellsOf(line).map(numberOf));
   rows.forEach((row, at) => {
-    const [time_s, mbps] = row.map(Number);
-    if (row.length < 2 || row[0] === "" || row[1] === "" || !(time_s >= 0 && mbps >= 0) || (at > 0 && time_s <= Number(rows[at - 1][0]))) {
-      throw new Error(`${name}: ${quote(row.join(","))} is not a later time (s) and a rate (Mbit/s)`);
+    const isValid = row.length === 2 && row.every((value) => value >= 0 && Number.isFinite(value));
+    if (!isValid || (at > 0 && row[0] <= rows[at - 1][0])) {
+      throw new Error(`${name}: ${quote(lines[at])} is not a later time (s) and a rate (Mbit/s)`);
     }
   });
   if (rows.length < 2) throw new Error(`${name} has fewer than two rows of a time (s) and a rate (Mbit/s)`);
-  const times = rows.map((row) => Number(row[0]));
+  const times = rows.map(([time_s]) => time_s);
   times.push(2 * times.at(-1) - times.at(-2));
-  return rows.map((row, at) => [times[at + 1] - times[at], Number(row[1])]);
+  return rows.map(([, mbps], at) => [times[at + 1] - times[at], mbps]);
 }
 
 // An opportunity is due once the link could have carried it, as in kneepoint.networks.traces.

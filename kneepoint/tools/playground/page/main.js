@@ -6,7 +6,7 @@ import { Exercise } from "kneepoint/exercise";
 import { assign, take, traces } from "kneepoint/links";
 import { unpack } from "kneepoint/packed";
 import { interval, Series, series } from "kneepoint/series";
-import { data, DEFAULTS, format, parse, quote } from "kneepoint/state";
+import { changed, data, DEFAULTS, format, parse, quote } from "kneepoint/state";
 
 const TRAIL = 12; // number of previous points
 const SEEDS = 10;
@@ -52,9 +52,11 @@ let isRunning = false;
 let resting;
 
 function tell(text, isWrong = false) {
-  find("status").textContent = text;
-  find("status").classList.toggle("wrong", isWrong);
+  find("status").textContent = complaint || text;
+  find("status").classList.toggle("wrong", isWrong || complaint !== "");
 }
+
+const namesOf = (declared) => declared.map(({ name }) => name);
 
 const controllerOf = (name) => catalogue.controllers.find((each) => each.name === name);
 
@@ -71,14 +73,13 @@ function scenarioOf(given, side, seed = given.seed) {
   const controller = side === "b" ? given.b : given.controller;
   const common = { delay_ms: given.delay_ms };
   const uplink = { ...common, trace: link.uplink, queue: given.queue };
-  if (given.loss > 0) uplink.loss_probability = given.loss;
+  if (given.loss !== 0) uplink.loss_probability = given.loss;
   const flows = [{ controller, parameters: side === "b" ? given.b_set : given.set }];
   if (given.beside) flows.push({ controller: given.beside });
   const interval_s = interval(link.duration_s);
   const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, interval_s, seed };
   if (link.sha256?.every(Boolean)) [uplink.trace_sha256, scenario.downlink.trace_sha256] = link.sha256;
-  scenario.host_model = given.host_model;
-  if (given.host_model !== "ideal") scenario.host_latency_us = given.host_latency_us;
+  for (const key of ["host_model", "host_latency_us"]) scenario[key] = given[key];
   return { scenario, traces: link.traces };
 }
 
@@ -106,20 +107,23 @@ async function update() {
   isRunning = true;
   find("pictures").ariaBusy = "true";
   let mine;
+  let isShown;
   do {
     mine = changes;
+    isShown = false;
     try {
       const found = await runBoth(state);
       remember(found);
       draw();
-      if (mine === changes) tell(complaint || `${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`, Boolean(complaint));
+      isShown = true;
+      if (mine === changes) tell(`${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`);
     } catch (error) {
       if (mine === changes) tell(error.message, true);
     }
   } while (mine !== changes);
   isRunning = false;
   find("pictures").ariaBusy = "false";
-  resting = setTimeout(rest, REST_MS);
+  if (isShown) resting = setTimeout(rest, REST_MS);
 }
 
 // Previous points are kept only for the present link, path and hosts.
@@ -135,7 +139,7 @@ function draw() {
   drawNumbers();
   pictures.draw(present.map(({ side, run, name }) => ({ side, run, names: [name, state.beside] })), present[0].interval_s);
   drawPlane();
-  exercise?.judge(present[0].figures, (keys) => figuresOf({ ...state, b: "", ...keys }, "a"));
+  exercise?.judge(present[0].figures, state, (given) => figuresOf(given, "a")).catch((error) => tell(error.message, true));
 }
 
 function drawPlane() {
@@ -212,11 +216,11 @@ async function runSeeds(goesOn) {
 
 function intervalOf(values) {
   if (values.some((value) => value === null)) return "";
+  if (values.every((value) => value === values[0])) return "equal for all seeds";
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
   const half = QUANTILE * Math.sqrt(variance / values.length);
-  if (half === 0) return "equal for all seeds";
-  const digits = [3, 4, 5].find((each) => (mean - half).toPrecision(each) !== (mean + half).toPrecision(each)) ?? 6;
+  const digits = [3, 4, 5, 6, 8, 10, 12, 14].find((each) => (mean - half).toPrecision(each) !== (mean + half).toPrecision(each)) ?? 17;
   return `${shown(mean - half, digits)} to ${shown(mean + half, digits)}`;
 }
 
@@ -228,11 +232,15 @@ function change(keys, redraws = false) {
   return update();
 }
 
+const offered = () => namesOf(catalogue.controllers).filter((name) => !exercise || exercise.offers(name));
+
 function settingOf(side) {
   const [key, set] = side === "b" ? ["b", "b_set"] : ["controller", "set"];
-  const names = catalogue.controllers.map((each) => each.name).filter((name) => !exercise || exercise.offers(name));
   const box = element("div", { class: `side-${side}` }, element("h2", {}, state.b ? `Setting ${side.toUpperCase()}` : "Controller"));
-  box.append(choice("Controller", names, state[key], (name) => change(side === "a" ? { [key]: name, [set]: {}, sweep: "" } : { [key]: name, [set]: {} }, true)));
+  box.append(choice("Controller", offered(), state[key], (name) => {
+    const { [set]: values, sweep } = changed(start, { [key]: name });
+    change({ [key]: name, [set]: values, ...(side === "a" && { sweep }) }, true);
+  }));
   box.append(element("p", { class: "meaning" }, controllerOf(state[key]).summary));
   const sliders = parametersOf(state[key]).map((parameter) =>
     slider(parameter, state[set][parameter.name] ?? parameter.default, (value) => change({ [set]: { ...state[set], [parameter.name]: value } })));
@@ -263,19 +271,20 @@ function linkControls() {
 }
 
 function pathControls() {
-  const names = catalogue.controllers.map((each) => each.name);
+  const hosts = [...new Set([state.host_model, ...namesOf(catalogue.host_models)])];
   const box = element("div", { class: "group" }, element("h2", {}, "Path"));
   box.append(slider(DELAY, state.delay_ms, (delay_ms) => change({ delay_ms })));
   box.append(slider(LOSS, state.loss, (loss) => change({ loss })));
   box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => change({ queue: text }, true)));
-  box.append(choice("Beside it", [["", "no other flow"], ...names], state.beside, (beside) => change({ beside })));
-  box.append(choice("Hosts", catalogue.host_models.map((each) => each.name), state.host_model, (host_model) => change({ host_model }, true)));
-  if (state.host_model !== "ideal") box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
+  box.append(choice("Beside it", [["", "no other flow"], ...namesOf(catalogue.controllers)], state.beside, (beside) => change({ beside })));
+  box.append(choice("Hosts", hosts, state.host_model, (host_model) => change({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us }, true)));
+  box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
   return box;
 }
 
 async function takeFiles(files) {
   if (!files.length) return;
+  complaint = "";
   try {
     const taken = await Promise.all(files.slice(0, 2).map(take));
     const wanted = [state.uplink, state.downlink].filter(Boolean);
@@ -296,16 +305,33 @@ async function tryOrders(taken, wanted) {
   await change({}, true);
 }
 
+/** The state of an address; throws an Error if the page does not offer one of its names. */
+function stateOf(address) {
+  const next = parse(address, start);
+  const require = (key, name, known) => {
+    if (!known.includes(name)) throw new Error(`address: ${key} ${quote(name)} is not among ${known.filter(Boolean).join(", ") || "the keys"}`);
+  };
+  const kindOf = (notation) => notation.split(":")[0];
+  require("controller", next.controller, offered());
+  require("b", next.b, ["", ...offered()]);
+  require("beside", next.beside, ["", ...namesOf(catalogue.controllers)]);
+  require("link", next.link, [...namesOf(data.links), "constant", "file"]);
+  require("queue", kindOf(next.queue), namesOf(catalogue.queues));
+  require("host_model", kindOf(next.host_model), namesOf(catalogue.host_models));
+  const parameters = (name) => (name ? namesOf(controllerOf(name).parameters) : []);
+  for (const name of [...Object.keys(next.set), next.sweep]) require("parameter", name, ["", ...parameters(next.controller)]);
+  for (const name of Object.keys(next.b_set)) require("b's parameter", name, parameters(next.b));
+  return next;
+}
+
+/** Shows the state of the address; if it is broken, the present state and picture remain. */
 function open() {
   complaint = "";
-  state = start;
   try {
-    const next = parse(location.hash, start);
-    const unknown = [next.controller, next.b, next.beside].find((name) => name && !controllerOf(name));
-    if (unknown) throw new Error(`address: unknown controller ${quote(unknown)}; the list has those known`);
-    state = next;
+    state = stateOf(location.hash);
   } catch (error) {
     complaint = error.message;
+    if (present.length) return tell(complaint);
   }
   build();
   return update();
@@ -328,7 +354,12 @@ function listen() {
     const value = Number(target.dataset.value);
     if (target.dataset.value) change({ set: { ...state.set, [swept.parameter.name]: value } }, true);
   });
-  find("copy").onclick = () => navigator.clipboard.writeText(location.href).then(() => tell("The link is copied."), () => tell(location.href));
+  find("copy").onclick = () => {
+    complaint = "";
+    history.replaceState(null, "", format(state, start));
+    const copied = navigator.clipboard?.writeText(location.href) ?? Promise.reject();
+    copied.then(() => tell("The link is copied."), () => tell(location.href));
+  };
 }
 
 async function begin() {

@@ -9,22 +9,35 @@ const KEYS = Object.keys(DEFAULTS).filter((key) => !key.endsWith("set"));
  * Reads an address.
  * @param {string} hash what follows the page's name, with or without #
  * @param {object} defaults values of the keys that are not given
- * @throws {Error} a part is unknown or not a number
+ * @throws {Error} a part is unknown, given twice or not a number
  */
 export function parse(hash, defaults = DEFAULTS) {
-  const state = { ...defaults, set: { ...defaults.set }, b_set: { ...defaults.b_set } };
+  const given = { set: {}, b_set: {} };
+  const seen = new Set();
   for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {
     const [key, text] = split(part);
-    const [, owner, name] = /^(b\.)?set\.(\w+)$/.exec(key) ?? [];
+    if (seen.has(key)) throw new Error(`address: ${quote(key)} is given twice; remove one`);
+    seen.add(key);
+    const [, owner, name] = /^(b\.)?set\.([a-z]\w*)$/i.exec(key) ?? [];
     if (name) {
-      state[owner ? "b_set" : "set"][name] = number(key, text);
+      given[owner ? "b_set" : "set"][name] = number(key, text);
     } else if (KEYS.includes(key)) {
-      state[key] = typeof DEFAULTS[key] === "number" ? number(key, text) : text;
+      given[key] = typeof DEFAULTS[key] === "number" ? number(key, text) : text;
     } else {
       throw new Error(`address: unknown key ${quote(key)}; known: ${KEYS.join(", ")}, set.NAME, b.set.NAME`);
     }
   }
-  return state;
+  return changed(defaults, given);
+}
+
+/** A state with other keys; parameters and the sweep stay only with the controller that they belong to. */
+export function changed(state, keys) {
+  const next = { ...state, ...keys };
+  for (const [controller, set] of [["controller", "set"], ["b", "b_set"]]) {
+    next[set] = { ...(next[controller] === state[controller] ? state[set] : {}), ...keys[set] };
+  }
+  if (next.controller !== state.controller) next.sweep = keys.sweep ?? "";
+  return next;
 }
 
 /** Writes a state as an address that `parse` reads. */
@@ -53,5 +66,6 @@ function split(part) {
 function number(key, text) {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value)) throw new Error(`address: ${key}=${String(text).slice(0, 80)} is not a number`);
+  if (key === "seed" && !Number.isSafeInteger(value)) throw new Error(`address: seed=${value} is not a whole number below 2^53`);
   return value;
 }

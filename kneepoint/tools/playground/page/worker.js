@@ -1,6 +1,7 @@
 // The emulator's own thread, which takes jobs one after the other and answers each job. page.py puts
 // the class Emulator of controllers/wasm/emulator.mjs before this text.
 let core;
+const LOG = "log of the uplink"; // with blanks, which names of traces do not have
 
 function found(text) {
   const answer = JSON.parse(text || "{}");
@@ -18,8 +19,8 @@ const JOBS = {
   },
   run({ scenario, series }) {
     const job = { scenario, flows: true };
-    const figures = found(core.run(JSON.stringify(series ? { ...job, uplink_log: "log" } : job)));
-    return series ? { figures, ...found(core.overTime("log")) } : { figures };
+    const figures = found(core.run(JSON.stringify(series ? { ...job, uplink_log: LOG } : job)));
+    return series ? { figures, ...found(core.overTime(LOG)) } : { figures };
   },
 };
 
