@@ -51,10 +51,11 @@ class Page:
 
     def _read(self) -> bytes:
         text = bytearray()
-        while (sign := self._answers.read(1)) != b"\0":
-            assert sign, "the browser has ended"
-            text += sign
-        return bytes(text)
+        while not text.endswith(b"\0"):
+            there = self._answers.peek()
+            assert there, "the browser has ended"
+            text += self._answers.read(there.find(b"\0") + 1 or len(there))
+        return bytes(text[:-1])
 
     def _note(self, event: dict[str, Any]) -> None:
         """Keeps what the page reports as an error, and counts pages."""

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 
 from kneepoint.engines.catalogue import load_catalogue
+from tests.browser import chromium
 from tests.controllers.emulator import EMULATE
-from tests.wasm.module import Call, answers_in_node, needs_module
+from tests.wasm.module import Call, answers_in_chromium, answers_in_node, needs_module
 from tests.wasm.scenarios import delay_trace, requests, scenarios, synthetic_traces
 
 MANY = 500
@@ -85,3 +87,10 @@ def test_most_scenarios_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [20, pytest.param(MANY, marks=pytest.mark.slow)])
 def test_node_answers_as_the_program_does(count: int, tmp_path: Path) -> None:
     assert not differences(answers_in_node, count, tmp_path)
+
+
+@needs_module
+@pytest.mark.slow
+def test_a_browser_answers_as_the_program_does(tmp_path: Path) -> None:
+    chromium.program()
+    assert not differences(partial(answers_in_chromium, folder=tmp_path), MANY, tmp_path)
