@@ -1,7 +1,4 @@
-"""The distribution's chromium, driven over a pipe: real time, real clicks and keys.
-
-The DevTools protocol; a page whose worker computes needs real time, which `chromium.ask` has not.
-"""
+"""The distribution's chromium, driven by the DevTools protocol: real clicks and keys."""
 
 import json
 import os
@@ -155,3 +152,24 @@ def browser(folder: Path) -> Iterator[Page]:
             yield Page(our_out, our_in)
         finally:
             process.terminate()
+
+
+def ask(page: str, script: str, folder: Path, width: int = 1400, *, is_dark: bool = False) -> Any:
+    """Opens a page and runs a script in it.
+
+    Args:
+        page: HTML.
+        script: JavaScript, the body of an asynchronous function.
+        folder: for the page and the browser's profile.
+        width: of the window.
+        is_dark: whether the reader wishes dark colours.
+
+    Returns:
+        What the script returned, through JSON.
+    """
+    path = folder / "page.html"
+    path.write_text(page, encoding="utf-8")
+    with browser(folder) as opened:
+        opened.resize(width, 1000, is_dark=is_dark)
+        opened.open(path.as_uri())
+        return opened.evaluate(f"(async () => {{ {script} }})()")

@@ -1,5 +1,6 @@
 """The dashboard in a real browser shows what the studies hold, and the report beside them."""
 
+import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,31 @@ import pytest
 from kneepoint.search.dashboard import make_dashboard
 from kneepoint.search.storage_copy import write_sqlite
 from tests.browser import chromium
+from tests.browser.devtools import Page, browser
 from tests.search import many_kinds
 
 pytestmark = pytest.mark.slow
 
-WIDE = "--window-size=1600,1400"
 FRONT, RACED = 0, 1
+
+
+_WORDS = """(() => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const found = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (!parentElement.closest("script, style")) found.push(data);
+  }
+  return found.join(" ").replace(/\\s+/g, " ").trim();
+})()"""
+
+
+def words_at(page: Page, url: str, *wanted: str) -> str:
+    """Opens a page, waits until its scripts have drawn the wanted words, and returns all words."""
+    page.open(url)
+    for each in wanted:
+        page.wait_for(f"{_WORDS}.includes({json.dumps(each)})")
+    return str(page.evaluate(_WORDS))
 
 
 @pytest.fixture
@@ -36,29 +56,27 @@ def served(tmp_path: Path) -> Iterator[str]:
 def test_dashboard_shows_names_units_notes_fronts_and_pruned_trials(
     served: str, tmp_path: Path
 ) -> None:
-    def shown(path: str) -> str:
-        return chromium.text_at(f"{served}/{path}", tmp_path, WIDE)
+    with browser(tmp_path) as page:
+        page.resize(1600, 1400)
 
-    studies = shown("dashboard/")
-    assert "raced: Delay threshold, raced" in studies
-    assert "front: Throughput against delay" in studies
-    history = shown(f"dashboard/studies/{RACED}")
-    assert "mean power (Mbit/s/s)" in history and "rtt_threshold (ms)" in history
-    assert "the best" in history and "selection" in history
-    assert "contest, steady" in history and "emulator" in history
-    slices = shown(f"dashboard/studies/{RACED}/analytics")
-    assert "Param alpha (packets)" in slices and "Objective Value" in slices
-    parallel = shown(f"dashboard/studies/{RACED}/smartSelection").partition("y Axis")[0]
-    assert parallel.count("rtt_threshold (ms)") == 2  # to choose from, and an axis
-    note = shown(f"dashboard/studies/{RACED}/note")
-    assert "raced in the report" in note and "delay_threshold on contest, steady" in note
-    trials = shown(f"dashboard/studies/{RACED}/trials?numbers=1")
-    assert "Pruned" in trials and "throughput (Mbit/s)" in trials
-    front = shown(f"dashboard/studies/{FRONT}")
-    assert "Pareto Front" in front and "Objective Y: signal_delay_p95 (ms)" in front
-    best = front.partition("Best Trials")[2]
-    assert "Infeasible" in front and "Trial 1" in best and "Trial 2" not in best
-    assert shown("report.html") == "The race"
+        def shown(path: str, *words: str) -> str:
+            return words_at(page, f"{served}/{path}", *words)
+
+        shown("dashboard/", "raced: Delay threshold, raced", "front: Throughput against delay")
+        named = ("mean power (Mbit/s/s)", "rtt_threshold (ms)", "contest, steady", "emulator")
+        shown(f"dashboard/studies/{RACED}", "the best", "selection", *named)
+        shown(f"dashboard/studies/{RACED}/analytics", "Param alpha (packets)", "Objective Value")
+        parallel = shown(f"dashboard/studies/{RACED}/smartSelection", "y Axis")
+        # to choose from, and an axis
+        assert parallel.partition("y Axis")[0].count("rtt_threshold (ms)") == 2
+        note = ("raced in the report", "delay_threshold on contest, steady")
+        shown(f"dashboard/studies/{RACED}/note", *note)
+        shown(f"dashboard/studies/{RACED}/trials?numbers=1", "Pruned", "throughput (Mbit/s)")
+        drawn = ("Pareto Front", "Objective Y: signal_delay_p95 (ms)", "Infeasible", "Trial 1")
+        front = shown(f"dashboard/studies/{FRONT}", *drawn)
+        best = front.partition("Best Trials")[2]
+        assert "Trial 1" in best and "Trial 2" not in best
+        assert shown("report.html", "The race") == "The race"
 
 
 def test_dashboard_opens_the_file_of_all_studies(tmp_path: Path) -> None:
@@ -69,6 +87,7 @@ def test_dashboard_opens_the_file_of_all_studies(tmp_path: Path) -> None:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{server.server_port}/dashboard/"
-        assert "front: Throughput against delay" in chromium.text_at(url, tmp_path, WIDE)
+        with browser(tmp_path) as page:
+            words_at(page, url, "front: Throughput against delay")
         server.shutdown()
         thread.join()

@@ -1,19 +1,21 @@
 """The report's page in a real browser: accessible, and its tables and figures answer."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kneepoint.reports import draw, render
 from tests.analysis import synthetic
 from tests.browser import chromium
+from tests.browser.devtools import ask
 from tests.reports.told import told_by
 
 pytestmark = pytest.mark.slow
 
-WIDE = ("--window-size=1400,1000",)
-PHONE = ("--window-size=390,844",)
-DARK = ("--blink-settings=preferredColorScheme=0",)
+WIDE: dict[str, Any] = {"width": 1400}
+PHONE: dict[str, Any] = {"width": 390}
+DARK = WIDE | {"is_dark": True}
 
 VIOLATIONS = """
 const found = await axe.run(document, { resultTypes: ["violations"] });
@@ -33,15 +35,15 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return render.to_html(told_by(tables).document, figures)
 
 
-@pytest.mark.parametrize("options", [WIDE, PHONE, (*WIDE, *DARK)], ids=["wide", "phone", "dark"])
-def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path, options: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("options", [WIDE, PHONE, DARK], ids=["wide", "phone", "dark"])
+def test_page_violates_no_rule_of_axe(page: str, tmp_path: Path, options: dict[str, Any]) -> None:
     with_axe = page.replace("</body>", f"<script>{chromium.axe()}</script></body>")
-    assert chromium.ask(with_axe, VIOLATIONS, tmp_path, *options) == []
+    assert ask(with_axe, VIOLATIONS, tmp_path, **options) == []
 
 
 def test_axe_would_find_a_fault(tmp_path: Path) -> None:
     faulty = f"<html><body><p>A page.</p><script>{chromium.axe()}</script></body></html>"
-    found = chromium.ask(faulty, VIOLATIONS, tmp_path, *WIDE)
+    found = ask(faulty, VIOLATIONS, tmp_path, **WIDE)
     assert "html-has-lang" in [name for name, _ in found]
 
 
@@ -69,7 +71,7 @@ return { rising, falling, filtered, shown, hidden: value.hidden, told: point.dat
   run: document.getElementById(run).tagName,
   titles: document.querySelectorAll("svg title").length };
 """
-    found = chromium.ask(page, script, tmp_path, *WIDE)
+    found = ask(page, script, tmp_path, **WIDE)
     assert found["rising"] == sorted(found["rising"]) != found["falling"]
     assert found["falling"] == found["rising"][::-1]
     assert found["rising"][0] in found["filtered"]
@@ -84,9 +86,9 @@ const cells = [...document.querySelectorAll("tbody td")]
   .filter((each) => each.textContent.trim() === "\u2013");
 return [cells.length, cells.filter((each) => each.clientHeight).length];
 """
-    count, seen = chromium.ask(page, script, tmp_path, *PHONE)
+    count, seen = ask(page, script, tmp_path, **PHONE)
     assert count and not seen
-    assert chromium.ask(page, script, tmp_path, *WIDE)[1]
+    assert ask(page, script, tmp_path, **WIDE)[1]
 
 
 def test_on_a_phone_contents_are_closed_and_figures_scroll_in_their_frames(
@@ -96,10 +98,10 @@ def test_on_a_phone_contents_are_closed_and_figures_scroll_in_their_frames(
 const nav = document.querySelector("nav details");
 const frames = [...document.querySelectorAll("figure:not(.table) .scroll")]
   .filter((each) => each.clientWidth);
-return [nav.open, document.documentElement.scrollWidth <= window.innerWidth,
+return [nav.open, document.documentElement.scrollWidth <= document.documentElement.clientWidth,
   frames.filter((each) => each.scrollWidth > each.clientWidth).length / frames.length,
   Math.min(...frames.map((each) => each.querySelector("svg").clientWidth))];
 """
-    assert chromium.ask(page, script, tmp_path, *WIDE)[:3] == [True, True, 0]
-    *others, narrowest_px = chromium.ask(page, script, tmp_path, *PHONE)
+    assert ask(page, script, tmp_path, **WIDE)[:3] == [True, True, 0]
+    *others, narrowest_px = ask(page, script, tmp_path, **PHONE)
     assert others == [False, True, 1] and narrowest_px >= 600
