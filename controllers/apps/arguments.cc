@@ -62,11 +62,11 @@ struct Parser {
   std::optional<std::string> host_model{};
   std::optional<double> host_latency_us{};
   std::string network{};
-  std::string trace_option{};  // the last one that names a trace, or its digest
+  std::string trace_option{};  // the last option that names a trace, or its digest
   std::string scenario_file{};
   EntrySettings entry{};
-  std::string entry_option{};  // the last one that only an entry has
-  bool has_run = false;        // an option that a scenario has instead
+  std::string entry_option{};  // the last option for entries only
+  bool has_run = false;        // an option was given that a scenario file replaces
 
   FlowSettings& flow() { return run.scenario.flows.front(); }
 

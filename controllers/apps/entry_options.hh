@@ -6,7 +6,7 @@
 
 namespace kneepoint {
 
-// What keeps their values in the settings, which must outlive it.
+// Returns options that store their values in the settings, which must outlive the options.
 Options entry_options(EntrySettings& entry);
 
 }  // namespace kneepoint

@@ -1,4 +1,4 @@
-// entry-sender: one whole sender over real UDP, confined, to our receiver or its kit's.
+// entry-sender: one whole sender over real UDP, confined, to this project's receiver or its kit's.
 #include <sys/socket.h>
 
 #include <chrono>
@@ -67,7 +67,7 @@ int connected_socket(const Arguments& arguments) {
   return descriptor;
 }
 
-// The confined process, which the one outside starts.
+// The confined process, which the outer process starts.
 [[noreturn]] void become_entry(int argc, char* argv[]) {
   EntryLoader loader(argc, argv, 2);
   make_host(loader.page());

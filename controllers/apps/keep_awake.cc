@@ -1,8 +1,8 @@
 // keep_awake: keeps the host's processors from idling while it runs in real time.
 //
-// An idle processor is slow to wake up: the host reassigns an idle virtual one, which then
-// returns milliseconds later. Work of the class SCHED_IDLE keeps it, and
-// yields at once to everything else.
+// An idle processor is slow to wake up: the host of a virtual machine reassigns an idle virtual
+// processor, which then returns milliseconds later. Work of the class SCHED_IDLE keeps the
+// processor, and yields at once to all other work.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/file.h>
@@ -57,7 +57,7 @@ void bind_to(int processor) {
   if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
 }
 
-// Of this thread and its children.
+// For this thread and its children.
 void give_way_to_everything() {
   const sched_param none{};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) fail("SCHED_IDLE");

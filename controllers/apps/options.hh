@@ -23,12 +23,13 @@ struct Option {
 using Options = std::map<std::string, Option>;
 
 // Takes the options among the words from place `first` on, and returns their names in the order of
-// the words. Throws std::invalid_argument for an unknown one, or one without its value; --help of
-// the program lists them.
+// the words. Throws std::invalid_argument for an unknown option, or an option without its value;
+// the program's --help lists the options.
 std::vector<std::string> take_options(const Words& words, size_t first, const Options& options,
                                       const std::string& program);
 
-// What keeps a value at a place, which must outlive it and may be optional.
+// Options that store their value at a place, which must outlive the option and may be a
+// std::optional.
 Option flag_at(bool& place);
 template <class Place>
 Option text_at(Place& place) {

@@ -12,8 +12,8 @@ inline constexpr int exit_bad_arguments = 2;
 
 inline constexpr const char* out_of_memory = "out of memory; use a machine with more, or run less";
 
-// Returns what `run` makes of the command line, for main to return. --help prints `usage` instead;
-// an exception is printed in one line and gives exit_bad_arguments.
+// Returns the result of `run` for the command line, for main to return. --help prints `usage`
+// instead; an exception is printed in one line and gives exit_bad_arguments.
 int run_program(int argc, const char* const argv[], const char* usage, int (*run)(const Words&));
 
 }  // namespace kneepoint

@@ -1,4 +1,4 @@
-// receiver: acknowledges every datagram of our sender or the public contest kit's.
+// receiver: acknowledges every datagram of this project's sender or the public contest kit's.
 #include <array>
 #include <cstdlib>
 #include <iostream>
@@ -42,7 +42,7 @@ struct Arguments {
 struct Report {
   uint64_t packets_received = 0;
   uint64_t malformed = 0;
-  uint64_t foreign = 0;  // from elsewhere than our peers
+  uint64_t foreign = 0;  // not from a peer
   SchedulingDelays read_delays{};
 };
 

@@ -1,4 +1,5 @@
-// replay: how near controllers are to the senders of flow logs, whose acknowledgments they hear.
+// replay: how closely controllers behave like the senders of flow logs, whose acknowledgments they
+// hear.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -27,7 +28,7 @@ is the share of acknowledgments after which windows differ by at most a packet. 
 left before all else, on average; `shortest_ms` is the shortest silence that a datagram ended.
 )";
 
-constexpr double shortest_keepalive_us = 10'000;  // what hears something sends sooner
+constexpr double shortest_keepalive_us = 10'000;  // a sender that hears something sends sooner
 constexpr uintmax_t max_bytes = 1'000'000'000;
 
 struct Event {
@@ -70,7 +71,7 @@ Log read_log(const std::string& path, size_t max_events) {
 
 double bounded(double difference) { return std::abs(difference) / (1 + std::abs(difference)); }
 
-// Sums over what is compared.
+// Sums over the compared events.
 struct Figures {
   double windows = 0, silences = 0, acknowledgments = 0, explained = 0;
   double keepalives = 0, started = 0, shortest_ms = NAN;
@@ -90,7 +91,7 @@ struct Figures {
       if (is_keepalive or due_us < silence_us)
         silences += bounded(portable::log(silence_us / due_us));
       if (is_ack or is_keepalive) {
-        // What leaves fills the window; where nothing does, there was no room.
+        // A sender fills its window: where no packet was sent, the window had no room.
         const auto sent = static_cast<double>(sender.packets_sent());
         const double flight = sent - static_cast<double>(expected);
         const double window = std::floor(sender.window());
@@ -105,7 +106,7 @@ struct Figures {
       if (is_ack) {
         expected = std::max(expected, event.sequence_number + 1);
         const Milliseconds now_ms = whole_ms(event.time_us);
-        const auto ack = [&] {  // as if no way back queued
+        const auto ack = [&] {  // as if the return path had no queue
           return Ack{.sequence_number = event.sequence_number,
                      .sent_ms = now_ms - event.rtt_ms,
                      .received_ms = std::max<Milliseconds>(now_ms - log.min_rtt_ms / 2, 0),

@@ -26,7 +26,7 @@ void require_marks(const Scenario& scenario, const FlowSettings& flow, uint32_t 
                               link.queue + " makes none; give it one that marks: abc, ...,ecn=1");
 }
 
-// A log does not say where it lies: it would differ between two folders.
+// A log does not contain its folder's name: otherwise logs in two folders would differ.
 std::string without_folder(std::string text, const std::optional<std::filesystem::path>& file) {
   const std::string path = file ? file->string() : "";
   const size_t at = path.empty() ? std::string::npos : text.find(path);

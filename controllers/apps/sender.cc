@@ -1,4 +1,4 @@
-// sender: one controller over real UDP, to our receiver or the public contest kit's.
+// sender: one controller over real UDP, to this project's receiver or the public contest kit's.
 #include <cstdlib>
 #include <iostream>
 #include <optional>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int ticks_in_limit = 10;
 
-// For the handler.
+// The state of the signal handler.
 std::string last_words;
 int status_of_exit = 0;
 int ticks_without_progress = 0;

@@ -45,9 +45,9 @@ double take(const char* name, double fallback, const Limits& limits, bool is_who
   return value;
 }
 
-// The class as the adapter sees it, which asks each class that it is made for what it handles.
+// The class as the adapter sees it; the adapter asks each class which events it handles.
 struct Candidate {
-  static constexpr bool governs_recovery = false;  // of datagrams, which have none
+  static constexpr bool governs_recovery = false;  // datagrams have no recovery
 
   std::unique_ptr<Controller> made;
 

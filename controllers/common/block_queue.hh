@@ -8,10 +8,10 @@
 
 namespace kneepoint {
 
-// Items are contiguous. When they reach the end of their block they move to its
-// beginning, or, if they fill a quarter of it, to a block of twice the size, which is never freed:
-// once a run has seen its longest queue it allocates no more, and a batch of runs allocates only in
-// its first ones. A ring buffer would need no moves, but more work for each item.
+// Items are contiguous. When they reach the end of their block they move to its beginning, or, if
+// they fill a quarter of it, to a block of twice the size, which is never freed: once a run has
+// seen its longest queue it allocates no more, and a batch of runs allocates only in its first
+// runs. A ring buffer would need no moves, but more work for each item.
 template <class Item>
 class BlockQueue {
  public:
@@ -29,11 +29,11 @@ class BlockQueue {
 
   void push(const Item& item) { push() = item; }
 
-  // The item taken out, to be used before the next push.
+  // Takes out the first item, which is valid until the next push.
   Item& pop() { return *first_++; }
 
  private:
-  // So that one item in three moves, on average, at most.
+  // Grows early enough that on average at most one item in three moves.
   [[gnu::noinline]] void make_room() {
     const size_t count = size();
     const bool grows = count > capacity_ / 4;

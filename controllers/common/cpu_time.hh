@@ -1,5 +1,5 @@
-// Why a process ended: by which signal, and whether that was for its limit of CPU time or somebody
-// only sent it the same signal.
+// Why a process ended: the signal's name, and whether the signal came for its limit of CPU time or
+// was sent by another process.
 #pragma once
 
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 namespace kneepoint {
 
-// Of signals that end a process; not every C library knows their names.
+// The name of a signal that ends a process; not every C library knows these names.
 inline std::string name_of_signal(int number) {
   using Named = std::pair<int, const char*>;
   for (const auto& [signal, name] :
@@ -34,8 +34,9 @@ inline double cpu_time_s(const rusage& used) {
   return in_s(used.ru_utime) + in_s(used.ru_stime);
 }
 
-// The signals of RLIMIT_CPU, `cpu_s` and a hard limit of one second more. Many kernels count it in
-// ticks of their timer, and reach it somewhat before the time that they report.
+// Whether a signal is RLIMIT_CPU's, with the limit `cpu_s` and a hard limit of one second more.
+// Many kernels count CPU time in ticks of their timer, and reach the limit somewhat before the time
+// that they report does.
 inline bool ends_for_cpu_time(int signal, const rusage& used, uint64_t cpu_s) {
   constexpr double min_share = 0.7;
   const auto limit_s = static_cast<double>(cpu_s);

@@ -18,10 +18,10 @@ struct FileState {
   bool operator==(const FileState&) const = default;
 };
 
-// The current state of a file; an inaccessible one counts as missing.
+// The current state of a file; an inaccessible file counts as missing.
 FileState state_of(const std::filesystem::path& path);
 
-// Opens a regular file: reading a pipe would block, and a device never end. Throws
+// Opens a regular file: reading a pipe would block, and reading a device would never end. Throws
 // std::invalid_argument, beginning with `what` and the path.
 std::ifstream open_file(const std::filesystem::path& path, const std::string& what);
 
@@ -29,8 +29,8 @@ std::ifstream open_file(const std::filesystem::path& path, const std::string& wh
 std::string read_file(const std::filesystem::path& path, const std::string& what,
                       uintmax_t max_bytes);
 
-// The folder of the running program, beside which stands what was built with it; empty if the
-// kernel does not tell.
+// The folder of the running program, which also holds the files built with it; empty if the kernel
+// does not tell it.
 std::filesystem::path program_folder();
 
 }  // namespace kneepoint

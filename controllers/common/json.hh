@@ -8,8 +8,8 @@
 
 namespace kneepoint {
 
-// Writes one JSON text front to back: keys and values in the order of the calls, commas by itself.
-// A number that JSON cannot hold (NaN, infinity) becomes null.
+// Writes one JSON text front to back: keys and values in the order of the calls, and the commas
+// between them. A number that JSON cannot hold (NaN, infinity) becomes null.
 class JsonWriter {
  public:
   JsonWriter& begin_object() { return open('{'); }
@@ -21,7 +21,7 @@ class JsonWriter {
   JsonWriter& value(double number);
   JsonWriter& value(uint64_t number);
   JsonWriter& value(const std::vector<double>& numbers);
-  JsonWriter& json(std::string_view text);  // a value that is written already
+  JsonWriter& json(std::string_view text);  // a value that is JSON already
 
   template <class Value>
   JsonWriter& field(std::string_view name, const Value& content) {

@@ -1,4 +1,4 @@
-// A reader of JSON (RFC 8259), which records the position of each value.
+// A reader of JSON (RFC 8259).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// KIND[:NAME=VALUE,...], the notation of queues and host models, and what their kinds declare.
+// KIND[:NAME=VALUE,...], the notation of queues, impairments and host models, and the declarations
+// of their kinds.
 #pragma once
 
 #include <map>
@@ -33,22 +34,22 @@ struct Kind {
   std::string meaning;
   std::vector<NotationParameter> parameters{};
   bool needs_bound = false;  // one of packets and bytes
-  bool marks = false;        // of a queue: always; others if they have ecn=1
+  bool marks = false;        // for a queue: always; other queues mark with ecn=1
 };
 using Kinds = std::map<std::string, Kind>;
 
-// An array, for `emulate --list`.
+// Writes an array, for `emulate --list`.
 void describe(JsonWriter& json, const Kinds& kinds);
 
 class Notation {
  public:
-  // Throws std::invalid_argument, naming `what` these kinds are and the description, for one that
-  // is none of the kinds, or has an unknown parameter, or lacks one, or has an impossible value.
+  // Throws std::invalid_argument, naming `what` (the sort of these kinds) and the description, for
+  // an unknown kind, an unknown or missing parameter, or an impossible value.
   Notation(const std::string& what, const std::string& description, const Kinds& kinds);
 
   const std::string& kind() const { return kind_; }
 
-  // A value that is given, or has a default.
+  // The value of a parameter that is given or has a default.
   double operator[](const std::string& name) const { return values_.at(name).front(); }
   double value_or(const std::string& name, double fallback) const;
   std::vector<double> times(const std::string& name) const;

@@ -1,10 +1,10 @@
 // Elementary functions with the same result on every machine.
 //
-// The C library's differ between implementations in the last bit. These consist of operations that
-// IEEE 754 rounds correctly (+, -, *, / of doubles, without contraction into fused ones) and of
-// tables that the compiler computes by the same operations. Errors are below 1 ulp except where
-// stated. Zeros, infinities, NaN, subnormal numbers and arguments outside of a domain give what the
-// C standard says (annex F), but no errno.
+// The C library's functions differ between implementations in the last bit. The functions here
+// consist of operations that IEEE 754 rounds correctly (+, -, *, / of doubles, without contraction
+// into fused operations) and of tables that the compiler computes by the same operations. Errors
+// are below 1 ulp except where stated. Zeros, infinities, NaN, subnormal numbers and arguments
+// outside of a domain give the results of the C standard (annex F), without errno.
 //
 // exp, log and pow look up a nearby value and correct it by a short Taylor polynomial (P. Tang:
 // Table-driven implementation of the exponential function, ACM TOMS 15, 1989; of the logarithm,
@@ -32,7 +32,7 @@ struct Sum {
   constexpr double value() const { return high + low; }
 };
 
-// Of |a| >= |b|.
+// Requires |a| >= |b|.
 constexpr Sum ordered_sum(double a, double b) {
   const double high = a + b;
   return {high, a - high + b};
@@ -83,7 +83,7 @@ constexpr Sum parts(Sum x, double unit) {
 
 inline constexpr Sum ln2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
 
-// 2^(j/128), with the second part in relation to the first.
+// 2^(j/128); the second part is relative to the first.
 inline constexpr int exp_steps = 128;
 inline constexpr auto exp_table = [] {
   constexpr Sum exponent = ln2 * Sum{1.0 / exp_steps};
@@ -100,7 +100,7 @@ inline constexpr auto exp_table = [] {
   return table;
 }();
 
-// e^rest * 2^(step/128), |rest| below 0.003, with an error below 2^-60 of it.
+// e^rest * 2^(step/128), for |rest| below 0.003, with a relative error below 2^-60.
 inline Sum exp_from(int step, double rest) {
   const Sum& nearby = exp_table[static_cast<unsigned>(step) % exp_steps];
   const double square = rest * rest;
@@ -132,7 +132,8 @@ inline int nearest(double x) {
 inline Sum exp_of_sum(double x, double more) {
   constexpr double end = exponents_end * ln2.high;
   if (not(std::abs(x) < end)) return {x != x ? x : x > 0 ? unbounded : 0};
-  constexpr Sum unit = parts(ln2 * Sum{1.0 / exp_steps}, 0x1p-40);  // times any step it is exact
+  // The product of this unit with any step is exact.
+  constexpr Sum unit = parts(ln2 * Sum{1.0 / exp_steps}, 0x1p-40);
   const int step = nearest(x * (exp_steps / ln2.high));
   return exp_from(step, (x - step * unit.high) - step * unit.low + more);
 }
@@ -145,7 +146,7 @@ inline double exp2(double x) {
   return exp_from(step, (x - step * (1.0 / exp_steps)) * ln2.high).high;
 }
 
-// 1/c of few bits for c in the middle of each interval, and ln(c): multiples of 2^-42, and the
+// For c in the middle of each interval: 1/c in few bits, and ln(c) as a multiple of 2^-42 and the
 // rest.
 struct Nearby {
   double inverse;
@@ -154,8 +155,8 @@ struct Nearby {
 inline constexpr int log_steps = 128;
 inline constexpr double log_unit = 0x1p-42;
 
-// The first interval begins half a step below 0.6875; 1 is in the middle of its own. Below 1 the
-// steps are half as wide.
+// The first interval begins half a step below 0.6875; 1 is in the middle of its interval. Below 1
+// the steps are half as wide.
 inline constexpr uint64_t log_begin = 0x3fe6000000000000 - (uint64_t{1} << 44);
 inline constexpr auto log_table = [] {
   std::array<Nearby, log_steps> table{};
@@ -174,7 +175,7 @@ inline constexpr auto log_table = [] {
   return table;
 }();
 
-// ln(x) of a positive finite x, with an error below 2^-65 of it.
+// ln(x) of a positive finite x, with a relative error below 2^-65.
 constexpr Sum log_of(double x) {
   auto bits = std::bit_cast<uint64_t>(x);
   int exponent = 0;
@@ -185,7 +186,8 @@ constexpr Sum log_of(double x) {
   const uint64_t place = bits - log_begin;
   exponent += static_cast<int>(std::bit_cast<int64_t>(place) >> 52);
   const Nearby& nearby = log_table[(place >> 45) % log_steps];
-  // In two parts their products with few bits are exact, and so is the square of the first.
+  // In two parts, so that the products with the few bits of 1/c are exact, and so is the square of
+  // the first part.
   const uint64_t mantissa = bits - (place & (uint64_t{0xfff} << 52));
   const auto first = std::bit_cast<double>((mantissa + 0x80000000) & ~uint64_t{0xffffffff});
   const double rest_high = first * nearby.inverse - 1;
@@ -195,7 +197,7 @@ constexpr Sum log_of(double x) {
   // ln(1 + r) = r - r^2/2 + r^3 (1/3 - ...)
   constexpr Sum unit = parts(ln2, log_unit);
   const double whole = exponent * unit.high + nearby.log.high;  // exact
-  const Sum linear = ordered_sum(whole, r);                     // the first is 0, or greater
+  const Sum linear = ordered_sum(whole, r);                     // whole is 0, or greater than r
   const double half = -0.5 * r;
   const double half_high = -0.5 * rest_high;
   const Sum quadratic = ordered_sum(linear.high, rest_high * half_high);
@@ -248,7 +250,7 @@ inline double cube_root(double x) {
   }
 }
 
-// ln(n!) of a whole number, by its asymptotic series (Stirling), or of the product while that is
+// ln(n!) of a whole number, by its asymptotic series (Stirling), or by the product while it is
 // exact.
 inline double log_factorial(double n) {
   if (n < 23) {

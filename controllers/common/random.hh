@@ -45,8 +45,8 @@ inline double draw_exponential(Random& random, double mean) {
 // Standard normal, by the polar method (Marsaglia, Bray: SIAM Review 6, 1964).
 double draw_normal(Random& random);
 
-// A least time and an exponential one on top of it, in whole microseconds, from a table of
-// quantiles: a few instructions a draw. The table's resolution cuts the tail at about 8.3 means.
+// A least time plus an exponential time, in whole microseconds, from a table of quantiles: a few
+// instructions per draw. The table's resolution cuts the tail at about 8.3 means.
 class ExponentialTable {
  public:
   explicit ExponentialTable(double mean_us, int64_t min_us = 0);
@@ -59,11 +59,12 @@ class ExponentialTable {
   std::array<int32_t, size_> quantiles_{};
 };
 
-// Measured times in whole microseconds: one in 2^k reaches element k. Between two
-// elements a draw is uniform; none exceeds the last. Without elements every draw is 0.
+// Measured times in whole microseconds: one in 2^k reaches element k. Between two elements a draw
+// is uniform; no draw exceeds the last. Without elements every draw is 0.
 class MeasuredTable {
  public:
-  // Throws std::invalid_argument for a single element, more than `most`, or a descending one.
+  // Throws std::invalid_argument for a single element, more than `most` elements, or descending
+  // elements.
   explicit MeasuredTable(const std::vector<double>& times_us);
 
   bool empty() const { return times_us_.empty(); }

@@ -11,8 +11,8 @@
 
 namespace kneepoint {
 
-// The kinds of a `Base`. Each is a class whose constructor reads its checked parameters, and takes
-// the arguments that all of them take.
+// The kinds of a `Base`. Each kind is a class whose constructor takes its checked parameters, and
+// the arguments that all kinds take.
 template <class Base, class... Arguments>
 class Registry {
  public:

@@ -24,7 +24,7 @@ namespace {
 }  // namespace
 
 std::string to_text(double value) {
-  if (std::isnan(value)) return "nan";  // whatever its sign, which processors choose
+  if (std::isnan(value)) return "nan";  // without its sign, which depends on the processor
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   return std::string(buffer, end);
@@ -62,7 +62,7 @@ size_t length_of_character(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
   }
   if (length < 3) return length;
-  // Encoded in too many bytes, one half of a pair, or beyond the last character.
+  // An overlong encoding, a surrogate, or beyond the last character.
   const bool is_wrong = (first == 0xe0 and byte(1) < 0xa0) or (first == 0xed and byte(1) > 0x9f) or
                         (first == 0xf0 and byte(1) < 0x90) or (first == 0xf4 and byte(1) > 0x8f);
   return is_wrong ? 0 : length;

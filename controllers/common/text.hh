@@ -22,8 +22,8 @@ std::string one_line(const char* text);
 // Returns the texts with ", " between them.
 std::string joined(const std::vector<std::string>& texts);
 
-// Throw std::invalid_argument, naming `what`, unless the whole text is one finite number of
-// [least, most].
+// Throw std::invalid_argument, naming `what`, unless the whole text is one finite number in [least,
+// most].
 double to_real(std::string_view text, std::string_view what,
                double least = std::numeric_limits<double>::lowest(),
                double most = std::numeric_limits<double>::max());
@@ -32,9 +32,9 @@ uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least =
 
 std::vector<std::string> split(std::string_view text, char separator);
 
-// The words of a command line: separated by blanks, double quotes hold a word together, and two of
-// them in it stand for one.
-// Throws std::invalid_argument on an unclosed quote.
+// The words of a command line: blanks separate them, double quotes hold a word together, and two
+// double quotes inside a quoted word stand for one. Throws std::invalid_argument on an unclosed
+// quote.
 std::vector<std::string> split_words(std::string_view line);
 
 }  // namespace kneepoint

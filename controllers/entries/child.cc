@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint64_t turns_between_readings = 256;
 
-// Of this process: what the clock shows less what it has computed.
+// The time for which this process has not computed: the clock's time less its CPU time.
 double idle_s() {
   const auto in_s = [](clockid_t clock) {
     timespec time{};
@@ -81,7 +81,8 @@ bool EntryChild::look_after() {
   if (const auto end = worker_.end()) give_up(end->reason, end->is_a_fault);
   const char state = worker_.state();
   const auto printed = worker_.read_words();
-  // Asleep it may be because it has just reported, or could not go on printing.
+  // The process may be asleep because it has just reported, or because its full pipe stopped its
+  // output.
   if (worker_.reports({}, false)) return false;
   constexpr char awake = 'R';
   judge(patience_.look(printed == EntryWorker::Words::filled ? awake : state, waited_s()));
@@ -103,7 +104,7 @@ void EntryChild::judge(Patience::Verdict verdict) {
   }
 }
 
-// Whatever happens before it is confined is the machine's: nothing of the entry has run.
+// A failure before the process is confined is the machine's fault: no code of the entry has run.
 void EntryChild::give_up(const std::string& reason, bool is_a_fault) {
   if (not is_confined_) throw MachineFault("an entry cannot be started: " + reason);
   if (is_a_fault) throw MachineFault(reason);

@@ -11,11 +11,11 @@
 
 namespace kneepoint {
 
-// While one exists, this process stays on its processor: a turn that wakes another processor takes
-// several times as long. While one of a confined entry exists, this thread cannot read the
-// processor's cycle counter, as such entries cannot: a switch between processes of which only one
-// can costs some virtual machines microseconds. Clocks are read by system calls then, not through
-// the vDSO.
+// While such an object exists, this process stays on its processor: a turn that wakes another
+// processor takes several times as long. While the object of a confined entry exists, this thread
+// cannot read the processor's cycle counter, just as confined entries cannot: where only one of two
+// processes can read it, a switch between them costs some virtual machines microseconds. Clocks are
+// then read by system calls, not through the vDSO.
 class CheapTurns {
  public:
   explicit CheapTurns(bool is_confined);
@@ -29,22 +29,22 @@ class CheapTurns {
 
 class EntryChild {
  public:
-  // Starts the program `entry`, which stands beside this one, or the interpreter, on the entry.
-  // `cpu_s`: what it may use in all. Throws as EntryWorker does, and MachineFault where no process
-  // can be started and confined.
+  // Starts the program `entry` in this program's folder, or the interpreter, with the entry.
+  // `cpu_s`: the CPU time that it may use in all. Throws as EntryWorker does, and MachineFault if
+  // no process can be started and confined.
   EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t cpu_s);
 
   EntryMessages::Order& order() { return messages_.order; }
-  // Whatever the entry says; no more departures than there are.
+  // The entry's report, which may say anything, but has no more departures than were received.
   const EntryMessages::Report& report() { return messages_.report; }
 
-  // Gives the entry its order, and returns with its report. Throws ControllerFailure if it
-  // ends or sleeps, MachineFault if it is ended or held up from outside.
+  // Gives the entry its order, and returns with its report. Throws ControllerFailure if the entry
+  // ends or sleeps, MachineFault if it is ended or delayed from outside.
   void take_turn();
 
  private:
   void await_report();
-  bool look_after();  // whether it prints
+  bool look_after();  // returns whether the entry prints
   void judge(Patience::Verdict verdict);
   [[noreturn]] void give_up(const std::string& reason, bool is_a_fault);
   double waited_s() const;
@@ -55,7 +55,7 @@ class EntryChild {
   Patience patience_;
   double start_s_;
   uint64_t turns_ = 0;
-  bool is_confined_ = false;  // and nothing of the entry has run before that
+  bool is_confined_ = false;  // before that, no code of the entry runs
 };
 
 }  // namespace kneepoint

@@ -37,7 +37,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t megabyte = 1'000'000;
 constexpr int tick_ms = 50;
-// Of wall-clock time, for each second of CPU time: on a busy machine a command gets little of it.
+// Seconds of wall-clock time for each second of CPU time: on a busy machine a command gets little
+// CPU time.
 constexpr double patience = 30;
 constexpr int exit_not_started = 127;
 
@@ -79,17 +80,19 @@ int receive_descriptor(int channel) {
 }
 
 // Process 0 is the caller.
-void of_oneself(CallFilter& filter, long call, const std::vector<CallFilter::Argument>& oneself) {
+void allow_on_oneself(CallFilter& filter, long call,
+                      const std::vector<CallFilter::Argument>& oneself) {
   filter.rule(call, CallFilter::allow, oneself);
   filter.rule(call, CallFilter::refuse(EPERM));
 }
 
-// The calls by which a process starts another are asked for; what a build never needs is refused.
+// A process must ask before a call that starts another process; calls that a build never needs are
+// refused.
 int enter_filter(bool has_network, bool keeps_signals) {
   constexpr auto refuse = CallFilter::refuse(EPERM);
   CallFilter filter(CallFilter::allow);
   filter.rule(SYS_clone, CallFilter::notify);
-  filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
+  filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // a filter cannot see its flags
 #ifdef SYS_fork
   filter.rules({SYS_fork, SYS_vfork}, CallFilter::notify);
 #endif
@@ -120,10 +123,10 @@ int enter_filter(bool has_network, bool keeps_signals) {
   constexpr uint64_t as_int = 0xffffffff;
   for (const long call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler,
                           SYS_sched_setparam, SYS_sched_setattr}) {
-    of_oneself(filter, call, {{0, as_int, 0}});
+    allow_on_oneself(filter, call, {{0, as_int, 0}});
   }
-  of_oneself(filter, SYS_setpriority, {{0, as_int, PRIO_PROCESS}, {1, as_int, 0}});
-  of_oneself(filter, SYS_ioprio_set, {{0, as_int, IOPRIO_WHO_PROCESS}, {1, as_int, 0}});
+  allow_on_oneself(filter, SYS_setpriority, {{0, as_int, PRIO_PROCESS}, {1, as_int, 0}});
+  allow_on_oneself(filter, SYS_ioprio_set, {{0, as_int, IOPRIO_WHO_PROCESS}, {1, as_int, 0}});
   filter.rule(SYS_ioctl, refuse, {{1, as_int, TIOCSTI}});
   if (not has_network) filter.rule(SYS_socket, refuse);
   if (not keeps_signals) {
@@ -158,8 +161,8 @@ int enter_filter(bool has_network, bool keeps_signals) {
   _exit(exit_not_started);
 }
 
-// The first process of the command's namespaces: with it, all others end. It waits for the command,
-// and tells how that ended.
+// The first process of the command's namespaces: when it ends, all others end. It waits for the
+// command, and reports how the command ended.
 [[noreturn]] void host(const Confinement& confinement, const std::vector<std::string>& command,
                        const int* ends) {
   close(ends[0]);
@@ -183,10 +186,11 @@ int enter_filter(bool has_network, bool keeps_signals) {
   _exit(send(channel, &status, sizeof status, MSG_NOSIGNAL) < 0 ? exit_not_started : 0);
 }
 
-// Answers one call that starts a process; false where there have been too many.
+// Answers a call that starts a process; returns false if there have been too many.
 bool answer(int listener, uint64_t& started, uint64_t most) {
   seccomp_notif call{};
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0) return true;  // it ended meanwhile
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
+    return true;  // the process ended meanwhile
   constexpr uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                   CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   const bool makes_namespace = call.data.nr == SYS_clone and (call.data.args[0] & namespaces) != 0;
@@ -218,7 +222,7 @@ uint64_t bytes_in(const std::vector<std::string>& folders) {
 
 struct Process {
   pid_t parent = 0;
-  double cpu_s = 0;  // of its children that have ended, too
+  double cpu_s = 0;  // includes children that have ended
 };
 
 std::map<pid_t, Process> all_processes() {
@@ -254,7 +258,8 @@ double cpu_time_of_tree(pid_t root) {
   double cpu_s = 0;
   for (const auto& [number, process] : processes) {
     pid_t ancestor = number;
-    for (size_t i = 0; i < processes.size() and ancestor != root; ++i) {  // numbers are used again
+    for (size_t i = 0; i < processes.size() and ancestor != root;
+         ++i) {  // process numbers are reused
       const auto found = processes.find(ancestor);
       if (found == processes.end()) break;
       ancestor = found->second.parent;
@@ -264,7 +269,8 @@ double cpu_time_of_tree(pid_t root) {
   return cpu_s;
 }
 
-// Orphans are reparented to this process: when a process is killed, its children become ours.
+// Orphans are reparented to this process: when a process is killed, its children become this
+// process's children.
 void kill_children() {
   while (true) {
     for (const auto& [number, process] : all_processes()) {
@@ -294,7 +300,7 @@ std::string explain_wait(uint64_t wall_s, double cpu_s) {
 }
 
 CommandEnd explain(int status, const rusage& used, const Confinement& confinement) {
-  constexpr int of_signal = 128;  // as a shell tells that a child of its own was ended
+  constexpr int of_signal = 128;  // as a shell reports that a signal ended a child
   if (WIFEXITED(status)) {
     const int code = WEXITSTATUS(status);
     return {code, code > of_signal ? explain_signal(code - of_signal, used, confinement) : ""};
@@ -313,9 +319,9 @@ CommandEnd supervise(const Confinement& confinement, pid_t host, int channel, in
   uint64_t started = 1;
   while (true) {
     int status = 0;
-    rusage used{};  // by the command and its children, too
+    rusage used{};  // includes the command and its children
     if (wait4(host, &status, WNOHANG, &used) == host) {
-      int commands = 0;  // there is none if the host itself was ended
+      int commands = 0;  // no status comes if the host itself was ended
       const auto bytes = recv(channel, &commands, sizeof commands, MSG_DONTWAIT);
       return explain(bytes == sizeof commands ? commands : status, used, confinement);
     }

@@ -34,10 +34,10 @@ namespace {
 constexpr uint64_t whole = ~uint64_t{0};
 constexpr uint64_t as_int = 0xffffffff;
 
-constexpr int object_descriptor = 31;  // beyond those that a sender opens
+constexpr int object_descriptor = 31;  // beyond the descriptors that a sender opens
 constexpr long process_id = 1;         // of every entry
 #ifdef __x86_64__
-constexpr uint64_t large_file = 0100000;  // as the kernel has it; the C library's may be 0
+constexpr uint64_t large_file = 0100000;  // the kernel's value; the C library's may be 0
 #else
 constexpr uint64_t large_file = 0400000;
 #endif
@@ -45,7 +45,7 @@ constexpr uint64_t large_file = 0400000;
 EntryPage* the_page = nullptr;
 std::string the_object;
 
-// Neither the host's load nor the time since its start.
+// It reveals neither the host's load nor its uptime.
 constexpr struct sysinfo memory_of_all{
     .uptime = 0,
     .loads = {},
@@ -68,12 +68,12 @@ struct Status {
   struct stat* place;
 };
 
-// Neither times nor sizes: both differ between hosts, and some between runs.
+// Without times and sizes: they differ between hosts, and some of them between runs.
 long describe(Status status) {
   if (syscall(SYS_fcntl, status.descriptor, F_GETFD) < 0) return -EBADF;
   const bool is_object = status.descriptor == object_descriptor;
   *status.place = {};
-  status.place->st_ino = is_object ? 2 : 1;  // the dynamic linker tells files by this
+  status.place->st_ino = is_object ? 2 : 1;  // the dynamic linker tells files apart by it
   status.place->st_mode = is_object ? S_IFREG | 0444 : S_IFCHR | 0666;
   status.place->st_nlink = 1;
   status.place->st_blksize = 4096;
@@ -82,7 +82,7 @@ long describe(Status status) {
 
 template <class Value>
 Value* pointer(uint64_t word) {
-  return reinterpret_cast<Value*>(word);  // a bad one ends the process as any other
+  return reinterpret_cast<Value*>(word);  // a bad pointer ends the process, as elsewhere
 }
 
 std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& arguments) {
@@ -97,13 +97,13 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
     case SYS_getgid:
     case SYS_getegid:
       return 0;
-    case SYS_sched_getaffinity: {  // as hardware_concurrency and cpu_count ask: one
+    case SYS_sched_getaffinity: {  // for hardware_concurrency and cpu_count: one
       auto* const processors = pointer<uint64_t>(arguments[2]);
       if (arguments[1] < sizeof *processors) return -EINVAL;
       *processors = 1;
       return sizeof *processors;
     }
-    case SYS_prlimit64:  // as getrlimit and sysconf ask
+    case SYS_prlimit64:  // for getrlimit and sysconf
       if (arguments[2] != 0 or arguments[3] == 0) break;
       *pointer<rlimit>(arguments[3]) = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
       return 0;
@@ -113,7 +113,7 @@ std::optional<long> answer_anyone(int call, const std::array<uint64_t, 6>& argum
       *pointer<struct sysinfo>(arguments[0]) = memory_of_all;
       return 0;
     case SYS_tgkill:
-      // abort(), to which the first process of a namespace would be deaf.
+      // abort(), whose signal the first process of a namespace would ignore.
       if (arguments[2] == SIGABRT) syscall(SYS_exit_group, as_shells_tell + SIGABRT);
       break;
     default:
@@ -137,8 +137,8 @@ std::optional<long> answer_sender(int call, const std::array<uint64_t, 6>& argum
   }
 }
 
-// Of what is opened: its kind and its size, and nothing that the host, the run's moment or whoever
-// runs it decides. The dynamic linker tells files by their numbers.
+// Describes an opened file by its kind and its size, and by nothing that depends on the host, the
+// time of the run or the user. The dynamic linker tells files apart by their numbers.
 void describe_opened(int descriptor, struct stat& place) {
   static ino_t number = 2;
   const bool is_folder = syscall(SYS_getdents64, descriptor, nullptr, 0) >= 0 or errno != ENOTDIR;
@@ -154,7 +154,7 @@ void describe_opened(int descriptor, struct stat& place) {
   syscall(SYS_lseek, descriptor, at, SEEK_SET);
 }
 
-// What may not be opened is not there.
+// A file that may not be opened does not exist.
 long look(int folder, const char* path, struct stat* place) {
   const bool is_descriptor = path == nullptr or *path == '\0';
   const long opened = is_descriptor
@@ -201,12 +201,12 @@ void allow_computing(CallFilter& filter) {
   filter.rules({SYS_brk, SYS_munmap, SYS_mremap, SYS_write, SYS_writev, SYS_close, SYS_exit,
                 SYS_exit_group, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_dup, SYS_clock_getres},
                allow);
-  // A lock that lends its priority has the process's number in it.
+  // Priority-inheriting futexes, which contain the process's number, are not allowed.
   constexpr uint64_t operation = as_int & ~uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
   for (const uint64_t each : {FUTEX_WAIT, FUTEX_WAKE, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET}) {
     filter.rule(SYS_futex, allow, {{1, operation, each}});
   }
-  // Nothing that moves the pages of files into memory or out of it, where a later run finds them.
+  // No advice that moves pages of files into or out of memory, where a later run could notice it.
   for (const uint64_t advice : {MADV_DONTNEED, MADV_FREE}) {
     filter.rule(SYS_madvise, allow, {{2, as_int, advice}});
   }
@@ -230,8 +230,8 @@ void refuse_files(CallFilter& filter) {
 #endif
 }
 
-// The socket has one number, and one call sends: what can be read of its arguments is the size.
-// Comes before what allows these calls on other descriptors.
+// The socket has one descriptor, and one call sends, whose arguments show the size. This rule comes
+// before the rules that allow these calls on other descriptors.
 void deny_other_sends(CallFilter& filter) {
   for (const long call : {SYS_write, SYS_writev, SYS_dup, SYS_fcntl}) {
     std::vector<CallFilter::Argument> on_socket{{0, as_int, EntryPage::socket_descriptor}};
@@ -242,7 +242,7 @@ void deny_other_sends(CallFilter& filter) {
 
 void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
   constexpr auto allow = CallFilter::allow;
-  // Whole datagrams, to the receiver only, and none that is to be continued (MSG_MORE).
+  // Only whole datagrams to the receiver, without MSG_MORE.
   constexpr uint64_t other_flags = as_int & ~uint64_t{MSG_DONTWAIT | MSG_NOSIGNAL | MSG_CONFIRM};
   filter.rule(SYS_sendto, allow,
               {{0, as_int, EntryPage::socket_descriptor},
@@ -257,7 +257,7 @@ void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
   filter.rule(SYS_ioctl, allow, {{1, as_int, FIONREAD}});
   filter.rule(SYS_ioctl, allow, {{1, as_int, TIOCOUTQ}});
   filter.rule(SYS_clone, allow, {{0, CLONE_THREAD | CLONE_NEWUSER, CLONE_THREAD}});
-  filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // its flags are out of sight
+  filter.rule(SYS_clone3, CallFilter::refuse(ENOSYS));  // a filter cannot see its flags
   filter.rule(SYS_prctl, allow, {{0, as_int, PR_SET_NAME}});
   filter.rules({SYS_recvfrom, SYS_recvmsg, SYS_read, SYS_fstat, SYS_getsockopt, SYS_getsockname,
                 SYS_getpeername},
@@ -278,7 +278,7 @@ void allow_socket(CallFilter& filter, uint64_t datagram_bytes) {
 #endif
 }
 
-// Calls it with each mapping of this process: where it is, and its line of proc(5).
+// Calls `act` with each mapping of this process: its place, its size and its line of proc(5).
 void for_each_mapping(const auto& act) {
   const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
   std::string text;
@@ -296,8 +296,8 @@ void for_each_mapping(const auto& act) {
 }
 
 // In virtual time there is no other clock: reading the cycle counter raises SIGSEGV, the kernel's
-// pages with the time are gone, and its code that reads them, in which the dynamic linker looks for
-// names, cannot run.
+// pages with the time are gone, and the kernel's code that reads these pages, in which the dynamic
+// linker looks up names, cannot run.
 void hide_clocks() {
   syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
   for_each_mapping([](uint64_t from, uint64_t bytes, const std::string& line) {
@@ -309,14 +309,14 @@ void hide_clocks() {
   });
 }
 
-// Random bytes that the kernel gives each program. The C library has used them.
+// Clears the random bytes that the kernel gives each program; the C library has used them already.
 void forget_random_bytes() {
   constexpr size_t bytes = 16;
   std::memset(reinterpret_cast<void*>(getauxval(AT_RANDOM)), 0, bytes);
 }
 
-// Reads what is mapped of files through: which pages of them are in memory depends on earlier runs
-// as long as they have not been read.
+// Reads all mapped pages of files: until they are read, it depends on earlier runs which pages are
+// in memory.
 void read_through_mappings() {
   for_each_mapping([](uint64_t from, uint64_t bytes, const std::string& line) {
     constexpr uint64_t page_bytes = 4096;
@@ -328,7 +328,7 @@ void read_through_mappings() {
   });
 }
 
-// Code comes from files alone.
+// Only files provide code: other memory cannot be executed.
 void allow_memory(CallFilter& filter) {
   constexpr uint64_t not_run = PROT_EXEC;
   constexpr uint64_t of_the_host = MAP_HUGETLB | MAP_LOCKED;
@@ -337,7 +337,7 @@ void allow_memory(CallFilter& filter) {
   filter.rule(SYS_mprotect, CallFilter::allow, {{2, not_run, 0}});
 }
 
-// Of this file, or of any: as data that may change, or as code that may not.
+// Mappings of this file, or of any file: as data that may change, or as code that may not.
 void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
   for (const uint64_t never : {PROT_WRITE, PROT_EXEC}) {
     std::vector<CallFilter::Argument> arguments{{2, never, 0}, {3, MAP_ANONYMOUS, 0}};
@@ -346,8 +346,8 @@ void allow_mapping(CallFilter& filter, std::optional<int> descriptor) {
   }
 }
 
-// All but the filter of calls. `shown` are all files that there are, and `allowed` those of them
-// that may be used.
+// All restrictions except the filter of calls. Only the files `shown` exist, and only the files
+// `allowed` may be used.
 void deny_all_but(EntryPage& page, const Files& shown, const Files& allowed,
                   const ResourceLimits& limits, Answer answer) {
   the_page = &page;

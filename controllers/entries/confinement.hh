@@ -8,8 +8,8 @@
 
 namespace kneepoint {
 
-// All of this holds from before the entry's object is loaded to the end of the process. A call that
-// is denied ends it and is recorded on the page.
+// All restrictions hold from before the entry's object is loaded to the end of the process. A
+// denied call ends the process and is recorded on the page.
 //
 // A sender has no file but its object, which can be loaded and mapped, and the libraries that its
 // program has loaded.
@@ -17,12 +17,12 @@ void confine_sender(EntryPage& page, const std::string& object, const ResourceLi
 
 // An interpreter, and its program, which runs the entry.
 struct Interpreter {
-  std::string file;  // PREFIX/bin/python3: its library is in PREFIX/lib
+  std::string file;  // PREFIX/bin/python3: the interpreter's library is in PREFIX/lib
   std::string program;
 };
 
-// An interpreter loads modules as it runs, from copies in memory: which pages of a file are there
-// would tell what former runs have read. Only in namespaces.
+// An interpreter loads modules as it runs, from copies in memory: the pages of the files themselves
+// would show what earlier runs have read. Requires namespaces.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const ResourceLimits& limits);
 

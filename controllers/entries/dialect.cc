@@ -9,7 +9,8 @@ namespace kneepoint {
 namespace {
 
 // Datagrump, the kit before sourdough (packet.{cc,hh}, timestamp.hh, datagrump-receiver.cc): the
-// first five of the six numbers, and milliseconds since the epoch. The sixth is padding there.
+// first five of the six numbers, and milliseconds since the epoch. The sixth number is padding
+// there.
 constexpr size_t bytes_2013 = ContestHeader::bytes - 8;
 
 constexpr Dialect dialects[]{

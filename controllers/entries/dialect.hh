@@ -16,12 +16,12 @@ using DatagramHeader = std::array<std::byte, 48>;
 
 struct Dialect {
   const char* name;
-  size_t datagram_bytes;        // of every data datagram, IP and UDP apart
+  size_t datagram_bytes;        // of every data datagram, without IP and UDP
   size_t acknowledgment_bytes;  // likewise
-  bool dates;  // whether its receiver's clock counts from the epoch, not from its first datagram
+  bool dates;  // whether the receiver's clock counts from the epoch, not from its first datagram
 };
 
-// What a receiver answers to a datagram that arrives at `received_ms` of its own clock.
+// The receiver's acknowledgment of a datagram that arrives at `received_ms` of its own clock.
 DatagramHeader acknowledge(const DatagramHeader& datagram, uint64_t number,
                            Milliseconds received_ms);
 

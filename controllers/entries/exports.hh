@@ -1,5 +1,6 @@
-// Replacements of the C library's functions in an entry's process: all in virtual time; in real
-// time those of its one socket, which is connected, and of datagrams that are whole.
+// Replacements for functions of the C library in an entry's process: all of them in virtual time;
+// in real time only the socket functions, for the entry's one connected socket and its whole
+// datagrams.
 //
 // The program that loads an entry exports them, and the dynamic linker finds them there before the
 // C library's.
@@ -31,36 +32,35 @@ inline timeval to_timeval(int64_t time_ns) {
 inline int64_t to_ns(const timespec& time) { return time.tv_sec * second_ns + time.tv_nsec; }
 inline int64_t to_ns(const timeval& time) { return time.tv_sec * second_ns + time.tv_usec * 1000; }
 
-// What a call returns that fails.
+// The result of a call that fails.
 inline int fail(int error) {
   errno = error;
   return -1;
 }
 
-// The host of this process. There is one, from before the entry is loaded.
+// The host of this process. It exists before the entry is loaded.
 VirtualHost& virtual_host();
 
-// From now on this process is an entry's, with this page: before, nothing is replaced. In virtual
-// time it makes the host, whose clock is the run's after begin_run().
+// From now on this process is an entry's, with this page; before, no function is replaced. In
+// virtual time this makes the host, whose clock is the run's after begin_run().
 void make_host(EntryPage& page);
 
-// Says that the process is confined with its first report, and returns with the first order, when
-// the run has begun.
+// Reports that the process is confined, and returns with the first order, when the run has begun.
 void begin_run();
 
-// The run begins when an interpreter opens this file, the entry: the time to get
-// there is not part of the run, and differs between interpreters. In real time it has begun.
+// The run begins when an interpreter opens this file, the entry: the time until then is not part of
+// the run, and differs between interpreters. In real time the run has begun already.
 void begin_run_with(const char* file);
 
-// Where clocks stand at the run's beginning: whole milliseconds, so that what counts milliseconds
-// by truncation agrees with the emulator.
+// The clocks' time at the run's beginning: whole milliseconds, so that times truncated to
+// milliseconds agree with the emulator.
 constexpr int64_t epoch_ns = date_s * second_ns;
 
 // Returns whether a descriptor is the descriptor of the only socket, in either kind of time.
 bool is_the_socket(int descriptor);
-// What the kernel opens has other numbers than what is virtual.
+// Keeps the numbers of virtual descriptors from the descriptors that the kernel opens.
 void reserve_descriptors();
-// Sets errno and returns -1 where it fails.
+// Sets errno and returns -1 if it fails.
 ssize_t read_file(int descriptor, void* content, size_t bytes);
 
 }  // namespace kneepoint

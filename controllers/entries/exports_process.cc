@@ -9,12 +9,12 @@
 
 #include "entries/exports.hh"
 
-// The numbers of every entry's are the same.
+// The processes of all entries have the same numbers.
 KNEEPOINT_EXPORT pid_t getpid() noexcept { return 1; }
 KNEEPOINT_EXPORT pid_t gettid() noexcept { return 1; }
 KNEEPOINT_EXPORT pid_t getppid() noexcept { return 0; }
 
-// No signal comes but those that end the process.
+// No signals come except signals that end the process.
 KNEEPOINT_EXPORT int sigaction(int, const struct sigaction*, struct sigaction* previous) noexcept {
   if (previous != nullptr) *previous = {};
   return 0;

@@ -50,8 +50,8 @@ KNEEPOINT_EXPORT uint32_t arc4random_uniform(uint32_t bound) noexcept {
   return static_cast<uint32_t>((uint64_t{arc4random()} * bound) >> 32);
 }
 
-// The members of libstdc++'s std::random_device that are not inline; the class itself asks the
-// processor. By their names in an object, since this program's own C++ library may be another.
+// The members of libstdc++'s std::random_device that are not inline; the class itself would ask the
+// processor. They have the symbols' names, since this program's own C++ library may be another.
 #define KNEEPOINT_NAMED(symbol) __asm__(symbol) __attribute__((visibility("default")))
 #define KNEEPOINT_OF_TEXT "ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
 extern "C" {

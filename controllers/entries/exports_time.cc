@@ -35,7 +35,7 @@ void hand_over() {
   if (not report_and_hear(the_messages)) syscall(SYS_exit_group, EXIT_FAILURE);
 }
 
-// Where a clock stood at the run's beginning.
+// A clock's time at the run's beginning.
 int64_t origin_ns(clockid_t clock) { return is_date(clock) ? epoch_ns : uptime_ns; }
 
 int sleep_for(const timespec* span) {

@@ -1,4 +1,4 @@
-// Functions of sockets that other ones imply, in either kind of time. Those with _chk check the
+// Socket functions that follow from others, in either kind of time. Functions with _chk check the
 // sizes of buffers.
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -43,7 +43,7 @@ int open_given(const char* path) {
   const std::string_view name = slash == nullptr ? path : slash + 1;
   for (Given& file : files) {
     if (file.name != name) continue;
-    // In turn; one that the entry has closed is gone.
+    // Copies are used in turn; a copy that the entry has closed is gone.
     for (unsigned i = 0; i < copies; ++i) {
       const int descriptor = file.first + static_cast<int>(file.taken++ % copies);
       if (syscall(SYS_lseek, descriptor, 0, SEEK_SET) == 0) return descriptor;

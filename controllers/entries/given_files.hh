@@ -1,4 +1,5 @@
-// Files of an entry's own that it may read: opened before it is confined, and found by their names.
+// An entry's own files, which it may read: they are opened before it is confined, and found by
+// their names.
 #pragma once
 
 #include <string>
@@ -12,10 +13,12 @@ inline bool is_given(int descriptor) {
   return static_cast<unsigned>(descriptor) - first_given < given_descriptors;
 }
 
-// Opens a file so often that it can be read several times; returns false where that fails.
+// Opens a file several times, so that it can be read several times; returns false if it cannot be
+// opened.
 bool give_file(const std::string& name, const std::string& path);
 
-// A descriptor at the beginning of the file that a path means, whatever its folder; -1: none.
+// A descriptor at the beginning of the file with a path's name, whatever its folder; -1: there is
+// none.
 int open_given(const char* path);
 
 }  // namespace kneepoint

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What starts processes, talks to other hosts or users, builds or tests.
+// Modules that start processes, talk to other hosts or users, build or test.
 constexpr std::string_view unused_folders[]{
     "test",      "tests",  "idlelib",       "tkinter",         "turtledemo", "lib2to3",
     "ensurepip", "venv",   "distutils",     "unittest",        "pydoc_data", "site-packages",
@@ -56,7 +56,7 @@ std::string version() {
   return text.substr(0, text.find('.', text.find('.') + 1));
 }
 
-// One that stays as long as the object.
+// A mapping of a file, as long as the object exists.
 class Mapped {
  public:
   explicit Mapped(const fs::path& path) {
@@ -75,7 +75,7 @@ class Mapped {
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
 
-  // As many of the kind as there are, of those that should begin there; of text, to its end.
+  // Up to `count` values from an offset on, as many as the file has.
   template <class Kind>
   std::span<const Kind> at(size_t offset, size_t count) const {
     if (place_ == MAP_FAILED or offset >= bytes_) return {};
@@ -89,7 +89,8 @@ class Mapped {
   void* place_ = MAP_FAILED;
 };
 
-// What a shared object says that it needs (elf(5)), and where that is to be looked for.
+// The libraries that a shared object declares to need (elf(5)), and the folders in which to look
+// for them.
 struct Needs {
   std::vector<std::string> names{};
   std::vector<fs::path> folders{};
@@ -148,8 +149,8 @@ std::vector<fs::path> loaded_objects() {
   return objects;
 }
 
-// Whether it was compiled of this source: as Python's importlib decides, by the time and the size
-// in its header, or, of another kind, not at all.
+// Whether a file was compiled from this source. As in Python's importlib, the time and the size in
+// its header decide; a header of another kind is always accepted.
 bool is_of(const fs::path& compiled, const fs::path& source) {
   struct stat status{};
   const auto file =
@@ -165,7 +166,7 @@ bool is_of(const fs::path& compiled, const fs::path& source) {
 
 using Copies = std::map<std::string, std::string>;
 
-// A module, which is found compiled where its source would be.
+// Adds a module; the compiled module takes the place of its source.
 void add_module(Copies& copies, const fs::path& source, const std::string& tag) {
   const fs::path folder = source.parent_path();
   const fs::path compiled = folder / "__pycache__" / (source.stem().string() + tag);
@@ -191,7 +192,8 @@ void add_library(Copies& copies, const fs::path& library, const std::string& tag
   }
 }
 
-// What the objects among them need, and what that needs.
+// Adds the libraries that the objects among the copies need, and the libraries that those need in
+// turn.
 void add_needs(Copies& copies, const fs::path& prefix) {
   std::set<std::string> known;
   std::vector<fs::path> usual{prefix / "lib"};

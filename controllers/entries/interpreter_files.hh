@@ -1,4 +1,4 @@
-// What an interpreter reads to run a sender.
+// The files that an interpreter reads to run a sender.
 #pragma once
 
 #include <map>
@@ -6,10 +6,10 @@
 
 namespace kneepoint {
 
-// Of the interpreter that this process is: its standard library, compiled, but for what no sender
-// can use, and the shared libraries that its modules need and this process has not loaded; as
-// Files::copied has them. `file` is PREFIX/bin/python3, and the library in PREFIX/lib or lib64.
-// Throws SandboxError where there is none.
+// For the interpreter that runs in this process: its compiled standard library, without the modules
+// that no sender can use, and the shared libraries that its modules need and this process has not
+// loaded. The result is a Files::copied. `file` is PREFIX/bin/python3, and the library is in
+// PREFIX/lib or lib64. Throws SandboxError if there is no library.
 std::map<std::string, std::string> files_of_interpreter(const std::string& file);
 
 }  // namespace kneepoint

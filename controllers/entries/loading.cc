@@ -29,7 +29,8 @@ EntryPage& shared_page() {
   return *static_cast<EntryPage*>(place);
 }
 
-// A confined process opens no library, and this program may have a C++ library of its own.
+// Loaded in advance: a confined process opens no library, and this program may have a C++ library
+// of its own.
 void load_common_libraries() {
   for (const char* const name : {"libstdc++.so.6", "libm.so.6"}) dlopen(name, RTLD_NOW);
 }

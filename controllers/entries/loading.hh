@@ -10,22 +10,22 @@
 
 namespace kneepoint {
 
-// What stands before an entry's own words: the interpreter, three options, and its program.
+// The number of words before an entry's own words: the interpreter, three options, and its program.
 constexpr int words_of_interpreter = 5;
 
 class EntryLoader {
  public:
   // Takes the page of this process, and the words that EntryWorker has made, which come after
-  // `before` others. Ends the process where there are none.
+  // `before` other words. Ends the process if they are missing.
   EntryLoader(int count, char* words[], int before);
 
   EntryPage& page() { return page_; }
   const std::string& object() const { return object_; }
 
-  // Ends the process, with a reason, where it cannot.
+  // Confines the process, or ends it with a reason.
   void confine();
 
-  // The entry's, in place of what the process was started with.
+  // Sets the entry's environment, in place of the process's own.
   void give_environment() const;
 
   // Runs the entry as its own program would run, to the end of the process.
@@ -33,7 +33,7 @@ class EntryLoader {
 
  private:
   EntryPage& page_;
-  std::optional<Interpreter> interpreter_{};  // that this process is
+  std::optional<Interpreter> interpreter_{};  // which runs in this process
   std::string object_{};
   bool is_confined_ = true;
   ResourceLimits limits_{};

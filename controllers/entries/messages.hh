@@ -1,8 +1,8 @@
-// What the emulator and an entry's process say to each other, in virtual time.
+// The messages between the emulator and an entry's process, in virtual time.
 //
-// Each message is a packet in a pipe: the kernel copies it once, so that nothing changes what was
-// said, and who is to hear it sleeps until it comes. An entry that could see an answer while it
-// computes would have a clock.
+// Each message is a packet in a pipe: the kernel copies it, so that nothing can change it
+// afterwards, and its reader sleeps until it comes. An entry that could see an answer arrive while
+// it computes would have a clock.
 #pragma once
 
 #include <array>
@@ -26,22 +26,22 @@ struct EntryMessages {
   // A datagram for the entry.
   struct Arrival {
     int64_t arrived_ns;   // the kernel's time
-    int64_t readable_ns;  // when the process, which was asleep, gets to it
+    int64_t readable_ns;  // when the process, once awake, can read it
     Header header;
   };
 
-  // One of the entry's.
+  // A datagram of the entry.
   struct Departure {
     int64_t clock_ns;
     uint64_t bytes;
     Header header;
   };
 
-  // The emulator's message. Of the array only what is used is sent.
+  // The emulator's message. Only the used part of the array is sent.
   struct Order {
-    int64_t known_until_ns;  // all that is readable until then has been handed over
+    int64_t known_until_ns;  // all datagrams readable by then have been handed over
     int64_t lateness_ns;     // of the entry's next timer
-    int64_t packet_ns;       // that sending one datagram takes
+    int64_t packet_ns;       // the time to send one datagram
     int64_t start_ns;
     int64_t end_ns;
     uint64_t seed;
@@ -52,10 +52,10 @@ struct EntryMessages {
 
   // What an entry waits for.
   enum Wish : uint32_t {
-    know,     // all that is readable until its clock's time
+    know,     // all datagrams readable by its clock's time
     arrival,  // a datagram, or until wakes_ns
     sleep,    // until wakes_ns
-    end,      // nothing any more
+    end,      // nothing: it has ended
   };
 
   // The entry's message, which may say anything.
@@ -73,12 +73,14 @@ struct EntryMessages {
 // A packet in a pipe is no longer than a page.
 static_assert(sizeof(EntryMessages::Order) <= 4096 and sizeof(EntryMessages::Report) <= 4096);
 
-// By an entry's process: it reports, and sleeps until the next order. False if none comes.
+// Called by an entry's process: reports, and sleeps until the next order. Returns false if no order
+// comes.
 bool report_and_hear(EntryMessages& messages);
 
-// By the emulator. False if the pipe is full of orders that nobody has heard.
+// Called by the emulator. Returns false if the pipe is full of unread orders.
 bool send_order(int descriptor, const EntryMessages::Order& order);
-// The next report, which has no more departures than came; what else is lacking is 0.
+// Reads the next report, which has no more departures than were received; other missing values are
+// 0.
 void take_report(int descriptor, EntryMessages::Report& report);
 
 }  // namespace kneepoint

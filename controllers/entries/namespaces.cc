@@ -24,12 +24,12 @@ namespace kneepoint {
 
 namespace {
 
-// The new root is put together here, on every Linux a folder.
+// The new root is assembled here, in a folder that every Linux has.
 const std::string workplace = "/proc";
 
 using Map = std::array<char, 32>;
 
-// As mount_setattr(2) takes them, which the headers of some libraries lack.
+// The attributes of mount_setattr(2), which some libraries' headers lack.
 struct MountAttributes {
   uint64_t set;
   uint64_t cleared = 0;
@@ -74,7 +74,7 @@ void show(const std::filesystem::path& source, bool is_writable) {
   if (mount(source.c_str(), target.c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0) {
     refuse_sandbox("mount " + source.string());
   }
-  // Access times do not change on what is read-only.
+  // On a read-only mount, access times do not change.
   restrict_mount(
       target, AT_RECURSIVE,
       no_set_user_id | (S_ISCHR(state.st_mode) ? 0 : no_devices) | (is_writable ? 0 : read_only));
@@ -152,7 +152,7 @@ bool end_with_parent(int channel) {
 bool is_first_process() { return syscall(SYS_getpid) == 1; }
 
 void show_only(const Files& files) {
-  std::map<std::filesystem::path, bool> paths;  // and whether it is writable; folders come first
+  std::map<std::filesystem::path, bool> paths;  // and whether each is writable; folders come first
   for (const std::string& path : files.readable) paths[std::filesystem::absolute(path)] = false;
   for (const std::string& path : files.runnable) paths[std::filesystem::absolute(path)] = false;
   for (const std::string& path : files.writable) paths[std::filesystem::absolute(path)] = true;

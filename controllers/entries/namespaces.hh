@@ -11,22 +11,22 @@
 
 namespace kneepoint {
 
-// Why this host grants none; empty: it does. Asked once in a process.
+// Why this host grants no namespaces; empty: it grants them. A process asks the host once.
 const std::string& why_no_namespaces();
 
-// As fork(), but the child is the first process of its own namespaces, and root in them. It ends,
-// with errno as its status, where they cannot be set up.
+// As fork(), but the child is the first process of its own namespaces, and root in them. The child
+// ends, with errno as its status, if its namespaces cannot be set up.
 pid_t fork_into_namespaces(bool keeps_network = false);
 
-// Whether this is such a child, which a new program still is.
+// Whether this process is such a child, or a program that such a child has become.
 bool is_first_process();
 
-// From now on the kernel ends this process when its parent has ended, which alone holds the other
-// end of the channel. False if it has ended already. It allocates nothing.
+// From now on the kernel ends this process when its parent ends. The parent alone holds the other
+// end of the channel. Returns false if the parent has ended already. Allocates nothing.
 bool end_with_parent(int channel);
 
-// By such a child: all files but these vanish. Those that are to be copied lie in memory from then
-// on, wherever they are read, and are of this process alone. Throws SandboxError.
+// Called by such a child: all files except these vanish. Copied files are in memory from then on,
+// and belong to this process alone. Throws SandboxError.
 void show_only(const Files& files);
 
 }  // namespace kneepoint

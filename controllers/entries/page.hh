@@ -1,7 +1,7 @@
-// The one page of memory that whoever starts an entry's process shares with it.
+// The one page of memory that an entry's process shares with the process that starts it.
 //
-// An entry may write anything into it, which concerns nothing but the reason that is given for its
-// end.
+// An entry may write anything into it: this affects only its own counts and the reason that is
+// given for its end.
 #pragma once
 
 #include <atomic>
@@ -10,12 +10,12 @@
 namespace kneepoint {
 
 struct EntryPage {
-  // Where an entry's process finds its page, and in real time its socket.
+  // The descriptors at which an entry's process finds its page and, in real time, its socket.
   static constexpr int descriptor = 3;
   static constexpr int socket_descriptor = 4;
 
   int32_t denied_call;  // the system call that ended the entry, or `cycle_counter`; -1: none
-  // In real time: what each of its datagrams must have, and their numbers.
+  // In real time: the size that each datagram must have, and the numbers of datagrams.
   uint64_t datagram_bytes;  // 0: this is virtual time
   std::atomic<uint64_t> sent;
   std::atomic<uint64_t> received;

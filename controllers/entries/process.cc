@@ -45,8 +45,7 @@ constexpr size_t max_said = 4096;
   throw MachineFault("an entry cannot be started: " + call + ": " + std::strerror(errno));
 }
 
-// What becomes of a new process, made before there is one: between fork and exec nothing may
-// allocate.
+// The command of a new process, prepared before fork: between fork and exec nothing may allocate.
 struct Command {
   std::string program;
   std::vector<std::string> words;
@@ -61,7 +60,7 @@ struct Descriptors {  // -1: none
   int errors;
 };
 
-// Of one that sends whole messages, and of one that text goes through.
+// The flags of a pipe for whole messages, and of a pipe for text.
 constexpr int of_messages = O_CLOEXEC | O_DIRECT;
 constexpr int of_text = O_CLOEXEC;
 std::array<int, 2> make_pipe(int flags) {
@@ -74,7 +73,7 @@ void never_block(int descriptor) {
   if (fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) != 0) fault("fcntl");
 }
 
-// close_range(2) came with Linux 5.9.
+// Without close_range(2), which came with Linux 5.9.
 void close_others(bool has_socket, bool has_pipes) {
   const int listing = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const auto is_kept = [&](int descriptor) {
@@ -106,10 +105,10 @@ void close_others(bool has_socket, bool has_pipes) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   setsid();
-  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader; what CheapTurns does is inherited
-  personality(ADDR_NO_RANDOMIZE);             // or what depends on addresses differs between runs
+  prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);  // for the loader: CheapTurns's setting is inherited
+  personality(ADDR_NO_RANDOMIZE);  // code that depends on addresses must not differ between runs
   const int nowhere = open("/dev/null", O_RDWR);
-  // Clear of the numbers that they will get.
+  // Moves descriptors away from the numbers that they will get.
   constexpr int out_of_the_way = 64;
   const int page = fcntl(given.page, F_DUPFD, out_of_the_way);
   const int socket = fcntl(given.socket, F_DUPFD, out_of_the_way);
@@ -117,7 +116,7 @@ void close_others(bool has_socket, bool has_pipes) {
   const int reports = fcntl(given.reports, F_DUPFD, out_of_the_way);
   const int errors = fcntl(given.errors, F_DUPFD, out_of_the_way);
   dup2(nowhere, STDIN_FILENO);
-  // In real time nobody reads while it runs, and a full pipe would refuse what it prints.
+  // In real time nobody reads the output while the entry runs, and a full pipe would refuse more.
   dup2(orders < 0 ? nowhere : errors, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   dup2(page, EntryPage::descriptor);
@@ -135,7 +134,7 @@ EntryEnd explain(int status, const rusage& used, int32_t denied_call, uint64_t c
   if (denied_call >= 0) {
     return {"the sender " + named_call(denied_call), false};
   }
-  constexpr int aborted = 128 + SIGABRT;  // as the process tells that it has called abort()
+  constexpr int aborted = 128 + SIGABRT;  // by which the process reports that it has called abort()
   if (WIFEXITED(status) and WEXITSTATUS(status) == aborted) {
     return {"the sender was ended by SIGABRT", false};
   }
@@ -201,15 +200,15 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
   }
 }
 
-// The object and its limits, its environment, and the sender's own words: what every program is
-// told that an entry is started in. An interpreter is preloaded with what confines it.
+// The command that starts an entry: the program, the object and its limits, its environment, and
+// the sender's own words. An interpreter preloads the library that confines it.
 Command command_for(const EntrySettings& settings, const EntryStart& start) {
   const auto here = program_folder();
   Command command;
   std::vector<std::string>& words = command.words;
   if (settings.is_python()) {
     std::error_code error;
-    // The interpreter finds its library from where it really is.
+    // The interpreter finds its library by its real path.
     command.program = std::filesystem::canonical(settings.interpreter, error);
     if (error) {
       throw std::invalid_argument("interpreter " + settings.interpreter.string() + ": " +
@@ -227,7 +226,7 @@ Command command_for(const EntrySettings& settings, const EntryStart& start) {
     command.program = here / "entry";
     words = {"entry"};
   }
-  // The kernel would tell the processor's number, and of each interruption.
+  // With rseq, the kernel would reveal the processor's number and every interruption.
   if (not start.socket) command.environment.push_back("GLIBC_TUNABLES=glibc.pthread.rseq=0");
   words.insert(words.end(), {std::filesystem::absolute(settings.object),
                              start.is_trusted ? "trusted" : "confined", std::to_string(start.cpu_s),
@@ -261,10 +260,10 @@ EntryWorker::EntryWorker(const EntrySettings& settings, const EntryStart& start)
   never_block(errors_);
   std::array<int, 2> reports{-1, -1};
   if (start.socket) {
-    never_block(text[1]);  // there is a clock, which a reader must not delay
+    never_block(text[1]);  // a reader must not delay the entry in real time
   } else {
     constexpr int max_unread_bytes = 1 << 20;
-    fcntl(errors_, F_SETPIPE_SZ, max_unread_bytes);  // where the user may
+    fcntl(errors_, F_SETPIPE_SZ, max_unread_bytes);  // if the user may
     orders_ = make_pipe(of_messages);
     never_block(orders());
     reports = make_pipe(of_messages);

@@ -1,5 +1,5 @@
-// Preloaded into an interpreter, in either kind of time: what the program `entry` is for shared
-// objects.
+// Preloaded into an interpreter, in either kind of time; for shared objects the program `entry`
+// does the same.
 #include "entries/exports.hh"
 #include "entries/loading.hh"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace kneepoint;
 
-// Before the interpreter's own code, so that nothing of it reads the host's clocks or randomness.
+// Runs before the interpreter's own code, so that no code reads the host's clocks or randomness.
 [[gnu::constructor]] void become_entry(int argc, char* argv[]) {
   static EntryLoader loader(argc, argv, words_of_interpreter);
   make_host(loader.page());

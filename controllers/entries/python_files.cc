@@ -1,5 +1,5 @@
-// Files of an interpreter, in place of exports_files.cc: it reads what the sandbox leaves it, its
-// modules. What it opens to write is discarded.
+// Files of an interpreter, in place of exports_files.cc: it reads its modules, which the sandbox
+// leaves it. Output to files is discarded.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

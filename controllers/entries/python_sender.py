@@ -1,7 +1,7 @@
 """Runs a sender in Python, in the interpreter that an entry is given.
 
-A module with a class `Controller` runs in the loop of the contest's kit, another one as the whole
-program that it is. Words: FILE ... -- HOST PORT [ARGUMENT]...
+A module with a class `Controller` runs in the loop of the contest's kit, any other module as a
+whole program. Words: FILE ... -- HOST PORT [ARGUMENT]...
 """
 
 import ast
@@ -28,8 +28,8 @@ class Sender:
         controller: has window_size(), in packets; timeout_ms(); datagram_was_sent(sequence_number,
             send_timestamp, after_timeout) and ack_received(sequence_number_acked,
             send_timestamp_acked, recv_timestamp_acked, timestamp_ack_received), with times in ms.
-        host: the receiver's, a number.
-        port: the receiver's.
+        host: the receiver's address, in numbers.
+        port: the receiver's port.
     """
 
     def __init__(self, controller: Any, host: str, port: int) -> None:
@@ -38,7 +38,7 @@ class Sender:
         self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
         self._socket.connect((host, port))
         self._start_ms = _now_ms()
-        self._timeout_ms = 0  # that the socket has; 0: none
+        self._timeout_ms = 0  # of the socket; 0: none
         self._sequence_number = 0
         self._next_ack_expected = 0  # an acknowledgment covers all earlier datagrams
 
@@ -52,7 +52,7 @@ class Sender:
                 if not self._hear(timeout_ms):
                     self._send(True)
                 continue
-            ((_, ready),) = poller.poll()  # at once: it can always be written to
+            ((_, ready),) = poller.poll()  # returns at once: the socket can always be written to
             while self._window_is_open():
                 self._send(False)
             if ready & select.POLLIN:
@@ -72,7 +72,7 @@ class Sender:
     def _hear(self, timeout_ms: int) -> bool:
         """Returns whether an acknowledgment came in time.
 
-        The socket itself waits: Python's own ways read the clock around it.
+        The socket itself waits: Python's own timeouts would also read the clock.
         """
         if timeout_ms != self._timeout_ms and timeout_ms > 0:
             limit = _LIMIT.pack(timeout_ms // 1000, timeout_ms % 1000 * 1000)

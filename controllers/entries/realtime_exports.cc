@@ -1,4 +1,4 @@
-// What is replaced in real time.
+// The functions that are replaced in real time.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -22,9 +22,9 @@ ssize_t counted(int descriptor, ssize_t received) {
   return received;
 }
 
-// In one call that has the datagram's size as an argument, which the filter checks.
+// Sends in one call whose argument is the datagram's size, which the filter checks.
 ssize_t send_whole(const void* content, size_t bytes, int flags) {
-  // Counted before the sender reads it: the sender may be ended in between.
+  // Counted before the call: the sender may be ended before it could count.
   the_counts->sent.fetch_add(1, std::memory_order_relaxed);
   const ssize_t sent = syscall(SYS_sendto, the_socket, content, bytes, flags, nullptr, 0);
   if (sent < 0) the_counts->sent.fetch_sub(1, std::memory_order_relaxed);

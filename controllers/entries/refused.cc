@@ -1,4 +1,4 @@
-// In place of the files that start and confine an entry, where nothing can.
+// In place of the files that start and confine an entry, on systems without such means.
 #include <stdexcept>
 
 #include "entries/child.hh"
@@ -20,6 +20,6 @@ EntryChild::EntryChild(const EntrySettings& settings, bool is_trusted, uint64_t 
       patience_(cpu_s),
       start_s_(0) {}
 
-void EntryChild::take_turn() {}  // none exists
+void EntryChild::take_turn() {}  // no entry exists
 
 }  // namespace kneepoint

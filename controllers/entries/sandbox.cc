@@ -116,7 +116,7 @@ void on_trap(int, siginfo_t* information, void* context) {
   errno = error;
 }
 
-// The kernel's own signal only: nobody else knows how much was used.
+// Only for the kernel's own signal: nobody else knows the CPU time used.
 void on_cpu_limit(int, siginfo_t* information, void*) {
   if (information->si_code == SI_KERNEL) syscall(SYS_exit_group, exit_status_at_cpu_limit);
 }
@@ -140,7 +140,7 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags = 0) 
   struct sigaction action{};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_RESTART | flags;
-  // This program's own stands in for the C library's.
+  // The C library's sigaction, which this program replaces.
   void* const found = dlsym(RTLD_NEXT, "sigaction");
   if (found == nullptr) throw SandboxError("the C library has no sigaction");
   reinterpret_cast<decltype(&sigaction)>(found)(number, &action, nullptr);
@@ -291,7 +291,7 @@ constexpr struct {
 #endif
 };
 
-// What a programmer wrote whose program makes these calls.
+// What a programmer has written if a program makes these calls.
 const std::pair<std::vector<long>, const char*> meanings[]{
     {{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_pipe2, SYS_rt_sigaction, SYS_wait4,
 #ifdef __x86_64__
@@ -350,7 +350,7 @@ void set_limits(const ResourceLimits& limits) {
 
 void drop_privileges() {
   constexpr unsigned long no_root = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED;
-  prctl(PR_SET_SECUREBITS, no_root);  // of root only; others have nothing to lose
+  prctl(PR_SET_SECUREBITS, no_root);  // only for root; other users have nothing to lose
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   const __user_cap_data_struct none[2]{};
   if (syscall(SYS_capset, &header, none) != 0) refuse_sandbox("capset");

@@ -1,7 +1,7 @@
 // Restrictions of a process that runs untrusted code: resources, files, system calls.
 //
-// The processes that use this replace functions of the C library, so that nothing here calls those:
-// system calls are made directly.
+// The processes that use this code replace functions of the C library, so that no code here calls
+// such functions: system calls are made directly.
 #pragma once
 
 #include <linux/filter.h>
@@ -17,18 +17,18 @@
 
 namespace kneepoint {
 
-// The kernel lacks what isolates an entry, or denies it.
+// The kernel cannot isolate an entry, or refuses to.
 class SandboxError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws it for what errno says of a call.
+// Throws SandboxError for a call, with the error of errno.
 [[noreturn]] void refuse_sandbox(const std::string& call);
 
-// Throws SandboxError where this kernel has no Landlock or no seccomp.
+// Throws SandboxError if this kernel has no Landlock or no seccomp.
 void require_sandbox();
 
-// Of one process.
+// The limits of one process.
 struct ResourceLimits {
   uint64_t cpu_s;
   uint64_t memory_mb;
@@ -37,27 +37,27 @@ struct ResourceLimits {
 };
 void set_limits(const ResourceLimits& limits);
 
-// At its limit of CPU time the process ends by itself with this status. The kernel counts that time
-// in ticks, often another time than the one it reports afterwards, and the first process of a
-// namespace is deaf to the signal.
+// At its limit of CPU time the process ends by itself with this status. The kernel counts this time
+// in ticks, which often differs from the time that it reports afterwards, and the first process of
+// a namespace ignores the signal.
 constexpr int exit_status_at_cpu_limit = 128 + SIGXCPU;
 void exit_at_cpu_limit();
 
-// No program gives privileges, neither a set-uid one nor, to root, any other.
+// From now on no program gives privileges: neither a set-uid program nor, to root, any other
+// program.
 void drop_privileges();
 
-// What a process may use: files, and folders with all that is in them. One that is not there is not
-// given.
+// The files that a process may use, and folders with all their content. Missing files are skipped.
 struct Files {
   std::vector<std::string> readable{};
   std::vector<std::string> runnable{};  // and readable
   std::vector<std::string> writable{};  // and readable; files can be made and removed
-  // Readable files that are copied: what they are called then, and which they are.
+  // Readable files that are copied: the paths of the copies, and the paths of the originals.
   std::map<std::string, std::string> copied{};
 };
 
-// Landlock: from now on only these files, no TCP, and, if the kernel supports that, no signals to
-// others. Returns whether it does.
+// Landlock: from now on only these files, no TCP and, if the kernel supports it, no signals to
+// other processes. Returns whether signals are denied.
 bool allow_only(const Files& files);
 
 // A filter of system calls (seccomp). The first matching rule decides.
@@ -69,7 +69,7 @@ class CallFilter {
   struct Argument {
     unsigned number;
     uint64_t mask;
-    uint64_t value;  // what is left of it under the mask
+    uint64_t value;  // of the argument, under the mask
   };
 
   // `otherwise` applies if no rule matches.
@@ -78,7 +78,7 @@ class CallFilter {
   CallFilter& rule(long call, uint32_t action, const std::vector<Argument>& arguments = {});
   CallFilter& rules(const std::vector<long>& calls, uint32_t action);
 
-  // Returns the descriptor that hears of calls that notify, if it is to listen; otherwise -1.
+  // With `listens`, returns the descriptor that reports the calls to notify; otherwise -1.
   int enter(bool listens = false);
 
  private:
@@ -86,17 +86,17 @@ class CallFilter {
   std::vector<sock_filter> program_;
 };
 
-// What the process itself answers to a call that seccomp traps, as the kernel would: a result, or a
-// negated errno. Without an answer the process ends. It must call no function of the C library.
+// The process's own answer to a call that seccomp traps, as the kernel's: a result, or a negated
+// errno. Without an answer the process ends. The function must not call the C library.
 using Answer = std::optional<long> (*)(int call, const std::array<uint64_t, 6>& arguments);
 void answer_trapped_calls(Answer answer);
 
-// Has a reading of the processor's cycle counter that is refused answered as a call of this number;
-// every other SIGSEGV ends the process.
+// Answers a refused reading of the processor's cycle counter as a call with this number; every
+// other SIGSEGV ends the process.
 constexpr int cycle_counter = 1 << 20;
 void answer_cycle_counter();
 
-// What a sender did that made a call, in its programmer's words, and what to do instead.
+// Describes a call that a sender made, in its programmer's words, with an alternative.
 std::string named_call(int call);
 
 }  // namespace kneepoint

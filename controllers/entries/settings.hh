@@ -15,11 +15,12 @@ struct EntrySettings {
   std::string sha256{};                  // empty: not checked
   std::vector<std::string> arguments{};  // after HOST and PORT
   std::vector<std::pair<std::string, std::string>> environment{};
-  // Names of files that it may read, and their digests; they lie beside the object, DIGEST.data.
+  // Names of files that it may read, and their digests; the files are beside the object, as
+  // DIGEST.data.
   std::vector<std::pair<std::string, std::string>> files{};
   std::string dialect = "sourdough";
   uint64_t clock_epoch_ms = 0;      // from which its kit's clocks count, if they show dates
-  std::optional<uint64_t> cpu_s{};  // that it may use in virtual time; none: by the run's duration
+  std::optional<uint64_t> cpu_s{};  // CPU time in virtual time; none: by the run's duration
   std::filesystem::path interpreter = "/usr/bin/python3";  // of a file in Python
 
   std::filesystem::path place_of(const std::string& digest) const {

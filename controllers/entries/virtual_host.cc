@@ -86,7 +86,7 @@ void VirtualHost::send(std::span<const std::byte> first_bytes, size_t bytes) {
   departure.header = {};
   std::copy_n(first_bytes.begin(), std::min(first_bytes.size(), departure.header.size()),
               departure.header.begin());
-  // What a sender does around a datagram, such as reading a clock, is in the time that one takes.
+  // The time of a datagram includes the sender's work around it, such as reading a clock.
   has_just_sent_ = true;
   sent_ns_ = clock_ns_ / microsecond_ns * microsecond_ns;
   clock_ns_ = std::max(clock_ns_, sent_ns_ + packet_ns_);

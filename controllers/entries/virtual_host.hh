@@ -13,8 +13,9 @@
 
 namespace kneepoint {
 
-// The entry's own clock runs by what it does: each reading of a clock and each datagram takes some
-// of its time. Where it must know what has arrived, or waits, the emulator has its turn.
+// The entry's own clock advances with its actions: each reading of a clock and each datagram takes
+// some time. When the entry must know which datagrams have arrived, or waits, it is the emulator's
+// turn.
 class VirtualHost {
  public:
   // `hand_over` reports to the emulator, and returns with its order. Both must outlive the host.
@@ -23,7 +24,7 @@ class VirtualHost {
   // The first order has come.
   void begin();
 
-  // A reading takes 50 ns, or loops that wait for a time would never end.
+  // A reading takes 50 ns; otherwise loops that wait for a time would never end.
   int64_t read_clock_ns();
   // CPU time used: 1 to 20 us between two readings, because entries divide by it.
   int64_t read_cpu_clock_ns();
@@ -34,7 +35,7 @@ class VirtualHost {
     bool readable;
     bool writable;
   };
-  // Waits as poll(2) does. A socket can always be written to; a limit below 0 is none.
+  // Waits as poll(2) does. A socket can always be written to; a limit below 0 is no limit.
   Readiness wait(bool for_reading, bool for_writing, int64_t limit_ns);
 
   void send(std::span<const std::byte> first_bytes, size_t bytes);
@@ -44,14 +45,14 @@ class VirtualHost {
     size_t bytes;
     EntryMessages::Header header;
   };
-  // None if nothing arrives in time; a limit below 0 is none.
+  // Nothing if no datagram arrives in time; a limit below 0 is no limit.
   std::optional<Received> receive(int64_t limit_ns);
   std::optional<Received> peek() const;
 
   // A program's randomness from its host.
   Random& random() { return random_; }
 
-  // Ends the run's part of this entry. Does not return where the emulator has its way.
+  // Ends this entry's part of the run. Does not return if the emulator ends the process.
   void end();
 
  private:
@@ -66,14 +67,14 @@ class VirtualHost {
   int64_t clock_ns_ = 0;
   int64_t cpu_ns_ = 0;
   int64_t sent_ns_ = 0;         // when the last datagram began to leave
-  bool has_just_sent_ = false;  // and has read nothing since
+  bool has_just_sent_ = false;  // and no acknowledgment read since
   int64_t known_until_ns_ = 0;
   int64_t lateness_ns_ = 0;
   int64_t packet_ns_ = 0;
   int64_t end_ns_ = EntryMessages::never_ns;
   uint32_t departures_ = 0;
   std::deque<Received> inbox_{};
-  std::deque<int64_t> readable_ns_{};  // when each of the inbox is
+  std::deque<int64_t> readable_ns_{};  // when each datagram of the inbox is readable
 };
 
 }  // namespace kneepoint

@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* suffix = ".so";
 
-// The project's own, which come before others of their names, and those beside this program.
+// The folder of the project's own controllers, which precede others of the same name, and the
+// folder beside this program.
 std::vector<std::filesystem::path> folders() {
   std::vector<std::filesystem::path> found;
   const char* own = std::getenv("KNEEPOINT_OWN_CONTROLLERS");

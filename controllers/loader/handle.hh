@@ -10,7 +10,7 @@
 
 namespace kneepoint {
 
-// A run that ends because its controller misbehaved.
+// The run failed because its controller misbehaved.
 class ControllerFailure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -19,8 +19,8 @@ inline constexpr auto widest_window_packets = static_cast<uint64_t>(widest_windo
 
 // The calls of a controller, and the controller, which must outlive it.
 //
-// Every call throws ControllerFailure where the controller misbehaves, and std::bad_alloc where it
-// reports that memory ran out.
+// Every call throws ControllerFailure if the controller misbehaves, and std::bad_alloc if the
+// controller reports that memory ran out.
 class ControllerHandle {
  public:
   ControllerHandle(const kneepoint_interface& calls, void* controller, uint32_t needed = 0)
@@ -53,7 +53,7 @@ class ControllerHandle {
 
   bool paces() const { return calls_.pacing_us != nullptr; }
 
-  // Of one that paces.
+  // Requires paces().
   double pacing_us() const {
     const double gap_us = calls_.pacing_us(controller_);
     if (not(gap_us >= 0 and gap_us <= longest_gap_us)) {
@@ -79,7 +79,8 @@ class ControllerHandle {
     if (call != nullptr and call(controller_, &event) != 0) refuse_event();
   }
 
-  // For what it became, a rule and the rule's number, unless its call has failed.
+  // Throws the failure of the last call, or else ControllerFailure with the value, the rule that it
+  // breaks and the rule's bound.
   [[noreturn]] void refuse(const char* what, double value, const char* rule, double bound,
                            const char* why = "") const;
   [[noreturn]] void refuse_event() const;
@@ -89,7 +90,7 @@ class ControllerHandle {
   uint32_t needs_;
 };
 
-// Throws what the last call failed for, if it did: ControllerFailure or std::bad_alloc.
+// Throws the failure of the last call, if it failed: ControllerFailure or std::bad_alloc.
 void throw_failure(const kneepoint_interface& calls);
 
 }  // namespace kneepoint

@@ -69,8 +69,8 @@ void limit(decltype(RLIMIT_CPU) what, rlim_t soft, rlim_t hard) {
   _exit(EXIT_SUCCESS);
 }
 
-// Neither computes nor waits for a processor or a disk, nor was it stopped. Where nobody can say,
-// it counts as asleep.
+// Whether the process neither computes, nor waits for a processor or a disk, nor is stopped. If its
+// state is unknown, it counts as asleep.
 bool is_asleep(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string stat;
@@ -79,7 +79,7 @@ bool is_asleep(pid_t process) {
   return name_end == std::string::npos or stat.substr(name_end + 1).starts_with(" S");
 }
 
-// The child's whole output; none of a child that sleeps too long, which is killed.
+// The child's whole output; nothing if the child sleeps too long, and is killed.
 std::optional<std::string> listen(int answers, pid_t child,
                                   std::chrono::milliseconds longest_asleep) {
   std::chrono::milliseconds asleep{0};

@@ -1,4 +1,4 @@
-// What transports offer to controllers besides acknowledgments and losses.
+// The needs of controllers that a transport meets, besides acknowledgments and losses.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace kneepoint {
 
 struct Offer {
   const char* transport;
-  const char* condition;  // under which it lacks the rest; empty: none
+  const char* condition;  // under which it meets no other needs; empty: always
   uint32_t needs;         // a sum of needs::...
 };
 

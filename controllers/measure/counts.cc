@@ -46,7 +46,7 @@ void Counts::Walk::open_page() {
   find();
 }
 
-// The next number of the page; a count of 0 without one.
+// Finds the next number of the page; the count is 0 if there is none.
 void Counts::Walk::find() {
   count_ = 0;
   const std::vector<uint8_t>& counts = page_->second.counts;

@@ -8,16 +8,16 @@
 
 namespace kneepoint {
 
-// Exact, in memory that grows with the range of the numbers rather than with how many were added: a
-// byte for each number in the range, and no more than a few bytes for each that was added. Numbers
-// with the same leading bits share a page, which is a list until it would be larger than counts, as
-// in Roaring bitmaps (Chambi, Lemire, Kaser, Godin 2016).
+// Exact counts, in memory that grows with the range of the numbers rather than with the additions:
+// a byte for each number in the range, and no more than a few bytes for each addition. Numbers with
+// the same leading bits share a page, which is a list until an array of counts is smaller, as in
+// Roaring bitmaps (Chambi, Lemire, Kaser, Godin 2016).
 class Counts {
  public:
   void add(uint64_t number);
   void clear() { *this = {}; }
   uint64_t total() const { return total_; }  // numbers added
-  // Element `rank`, from 0, of the sorted numbers; there must be that many.
+  // Element `rank`, counted from 0, of the sorted numbers; `rank` must be below total().
   uint64_t element(uint64_t rank) const;
 
  private:
@@ -57,12 +57,12 @@ class Counts {
  private:
   static constexpr int page_bits = 16;
   static constexpr size_t page_size = 1 << page_bits;
-  static constexpr uint64_t carry = 256;  // where a byte begins anew
+  static constexpr uint64_t carry = 256;  // at which a byte wraps around
 
   void count(uint64_t key, Page& page, uint16_t low);
 
   std::map<uint64_t, Page> pages_{};
-  std::map<uint64_t, uint64_t> carried_{};  // what bytes have lost, by number
+  std::map<uint64_t, uint64_t> carried_{};  // what wrap-arounds took from bytes, by number
   uint64_t total_ = 0;
 };
 

@@ -15,7 +15,7 @@ class FlowMeter {
   // Args:
   //   end_us: of the flow, or of the run.
   //   interval_us: of the series over time; 0: none.
-  //   run_us: how long the series is.
+  // run_us: the length of the series.
   FlowMeter(Microseconds start_us, Microseconds end_us, Microseconds interval_us,
             Microseconds run_us);
 
@@ -26,20 +26,20 @@ class FlowMeter {
     ++packets_sent_;
     retransmissions_ += is_retransmission;
   }
-  // A data packet arrives at the receiver, which has then `in_order` of them.
+  // A data packet arrives at the receiver, which then has `in_order` packets in order.
   void received(Microseconds sent_us, Microseconds now_us, uint64_t payload_bytes,
                 uint64_t in_order);
   void measured(Microseconds rtt_us, Microseconds now_us);
   void marked() { ++packets_marked_; }
   void saw_window(double packets, Microseconds now_us);
-  // How many there have been: at most one more than the last time.
+  // `count`: all loss events so far, at most one more than at the last call.
   void saw_loss_events(uint64_t count, Microseconds now_us) {
     if (count == loss_events_) return;
     loss_events_ = count;
     loss_events_s_.push_back(static_cast<double>(now_us) / 1e6);
   }
   void completed(Microseconds now_us) { completed_us_ = now_us; }
-  // The whole answer to a request that was made, or for which a connection was opened, at
+  // A whole answer has arrived; its request was made, or the connection for it opened, at
   // `from_us`.
   void answered(Microseconds from_us, Microseconds now_us) {
     answers_s_.push_back(static_cast<double>(now_us - from_us) / 1e6);
@@ -56,7 +56,7 @@ class FlowMeter {
 
  private:
   double seconds() const;
-  // The place of a time in a series over time; null without one.
+  // The element of a series over time for a time; null if there is none.
   template <class Value>
   Value* at(std::vector<Value>& series, Microseconds now_us) const {
     if (interval_us_ == 0) return nullptr;
@@ -65,7 +65,7 @@ class FlowMeter {
   }
 
   Microseconds start_us_;
-  Microseconds begin_us_ = start_us_;  // since then it counts
+  Microseconds begin_us_ = start_us_;  // when counting began
   Microseconds end_us_;
   Microseconds interval_us_;
   uint64_t packets_sent_ = 0;
@@ -74,11 +74,11 @@ class FlowMeter {
   uint64_t packets_marked_ = 0;
   uint64_t bytes_received_ = 0;
   uint64_t bytes_in_order_ = 0;
-  uint64_t bytes_before_ = 0;  // in order, when it began to count
+  uint64_t bytes_before_ = 0;  // in order, when counting began
   Microseconds completed_us_ = never;
   std::vector<double> answers_s_{};
   uint64_t loss_events_ = 0;
-  std::vector<double> loss_events_s_{};  // when they were
+  std::vector<double> loss_events_s_{};  // their times
   Samples delays_{};
   Samples rtts_{};
   std::vector<uint64_t> bytes_by_interval_{};

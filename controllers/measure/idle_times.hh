@@ -14,7 +14,8 @@ class IdleTimes {
     Milliseconds to_ms;
   };
 
-  // Shorter ones are not told: Linux's least retransmission timeout (net/tcp.h, TCP_RTO_MIN).
+  // Shorter idle times are not reported: Linux's least retransmission timeout (net/tcp.h,
+  // TCP_RTO_MIN).
   static constexpr Milliseconds min_ms = 200;
 
   // The next packet to depart arrived at this time.
@@ -22,10 +23,10 @@ class IdleTimes {
     if (arrival_ms - last_departure_ms_ >= min_ms) [[unlikely]]
       resumed(arrival_ms);
   }
-  // In the order of time.
+  // Calls come in the order of time.
   void departed(Milliseconds departure_ms) { last_departure_ms_ = departure_ms; }
 
-  // From a departure until the next arrival.
+  // Spans from a departure until the next arrival.
   const std::vector<Span>& spans() const { return spans_; }
   Milliseconds first_arrival_ms() const { return first_arrival_ms_; }
   Milliseconds last_departure_ms() const { return last_departure_ms_; }

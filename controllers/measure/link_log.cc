@@ -7,7 +7,7 @@ namespace kneepoint {
 LinkLog::LinkLog(const std::filesystem::path& path, const std::string& trace_name,
                  const std::string& command_line, const std::string& queue_description)
     : file_(path) {
-  // Virtual time begins at 0: mahimahi's two lines of wall-clock time have nothing else to say.
+  // Virtual time begins at 0, so that mahimahi's two lines of wall-clock time say 0.
   file_ << "# mahimahi mm-link (Uplink) [" << trace_name << "] > " << path.filename().string()
         << '\n'
         << "# command line: " << command_line << '\n'

@@ -22,14 +22,14 @@ class LinkLog {
   LinkLog(const std::filesystem::path& path, const std::string& trace_name,
           const std::string& command_line, const std::string& queue_description);
 
-  // Opportunities and departures are told in their order, as soon as they are known; arrivals and
-  // drops when they happen.
+  // Opportunities and departures are reported in their order, as soon as they are known; arrivals
+  // and drops when they happen.
   void arrival(Milliseconds time_ms, uint32_t bytes);
   void opportunity(Milliseconds time_ms);
   void departure(Milliseconds time_ms, uint32_t bytes, Milliseconds delay_ms);
   void drop(Milliseconds time_ms, uint64_t packets, uint64_t bytes);
 
-  // The opportunities and departures up to and including then.
+  // Writes the opportunities and departures up to and including `time_ms`.
   void write_until(Milliseconds time_ms);
 
   // Flushes. Throws std::runtime_error when anything could not be written.

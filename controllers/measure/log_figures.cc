@@ -112,7 +112,8 @@ class Reader {
     }
     const auto time_ms = static_cast<Milliseconds>(stamp_ms - base_ms_);
     if (time_ms < latest_ms_) throw std::invalid_argument("is earlier than an event before it");
-    // A link that wakes late drops what its queue held now, and then names the opportunity's time.
+    // A link that wakes late logs its queue's drops with the present time, and then events with the
+    // opportunity's earlier time.
     if (not is_drop) latest_ms_ = time_ms;
     first_ms_ = std::min(first_ms_, time_ms);
     last_ms_ = std::max(last_ms_, time_ms);
@@ -174,8 +175,8 @@ class Reader {
     over_time_.at(time_ms).more_packets -= static_cast<int64_t>(packets);
   }
 
-  // mm-link 0.98 has no line for drops of a full queue. Queues keep the order of arrival, so a
-  // packet that came before the last one to depart, and has not departed, never will.
+  // mm-link 0.98 has no line for drops of a full queue. Queues keep the order of arrival, so that a
+  // packet that arrived before a departed packet, and has not departed itself, never will.
   uint64_t packets_overtaken() const {
     const uint64_t left_before = packets_departed_ - of_newest_;
     return std::min(came_before_ - std::min(came_before_, left_before), packets_held());
@@ -190,13 +191,13 @@ class Reader {
   Meter meter_{};
   OverTime over_time_{};
   std::vector<bool> arrived_{};    // by millisecond
-  std::deque<Arrivals> lately_{};  // not before newest_ms_
-  Milliseconds newest_ms_ = -1;    // the last to arrive of those that departed
-  uint64_t came_before_ = 0;       // it
-  uint64_t of_newest_ = 0;         // departed that arrived then
+  std::deque<Arrivals> lately_{};  // arrivals from newest_ms_ on
+  Milliseconds newest_ms_ = -1;    // the latest arrival of a departed packet
+  uint64_t came_before_ = 0;       // packets that arrived before newest_ms_
+  uint64_t of_newest_ = 0;         // departed packets that arrived at newest_ms_
   uint64_t packets_arrived_ = 0;
   uint64_t packets_departed_ = 0;
-  std::optional<uint64_t> packets_dropped_{};  // as far as the log says so
+  std::optional<uint64_t> packets_dropped_{};  // as far as the log reports drops
   uint64_t base_ms_ = 0;
   Milliseconds first_ms_ = never;
   Milliseconds last_ms_ = 0;
@@ -210,8 +211,7 @@ class Reader {
 
 LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect) {
   Reader reader(dialect);
-  const bool is_torn =
-      read_lines(name, log, [&](std::string_view line) { reader.take(line); });
+  const bool is_torn = read_lines(name, log, [&](std::string_view line) { reader.take(line); });
   if (not reader.has_event()) {
     throw std::invalid_argument("log " + name + " holds no event; did the link run?");
   }

@@ -23,7 +23,7 @@ struct LogFigures {
   Milliseconds end_ms = 0;    // of the last
   bool is_torn = false;       // the last line has no end
   OverTime over_time{};       // since the log's base timestamp
-  // What forks of mahimahi log besides: events of other kinds, and words after those of an event.
+  // What forks of mahimahi add to a log: events of other kinds, and further words of an event.
   std::map<std::string, uint64_t> other_events{};
   uint64_t longer_events = 0;
 };
@@ -31,8 +31,8 @@ struct LogFigures {
 enum class Dialect { mahimahi, any_fork };
 
 // Reads a log of link_log.hh's format in constant memory; a last line without its end is left out.
-// Throws std::invalid_argument, naming `name` and the line, when it is none or holds no event, or
-// has what a fork adds, unless `dialect` allows it.
+// Throws std::invalid_argument, naming `name` and the line, if the text is no such log, holds no
+// event, or has additions of a fork that `dialect` does not allow.
 LogFigures log_figures(const std::string& name, const ReadBytes& log, Dialect dialect);
 
 // Returns the figures of a log file of mahimahi.

@@ -48,8 +48,9 @@ inline ReadBytes bytes_of(std::string_view text) {
   };
 }
 
-// Gives each line, without its end, to `take`; returns whether something follows the last end.
-// Throws std::invalid_argument, naming `name` and the line, if `take` throws one.
+// Passes each line, without its line end, to `take`; returns whether text follows the last line
+// end. Throws std::invalid_argument, naming `name` and the line, if `take` throws
+// std::invalid_argument.
 template <class Take>
 bool read_lines(const std::string& name, const ReadBytes& read_bytes, Take take) {
   std::string block(256 * 1024, '\0');

@@ -12,10 +12,10 @@ namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-// So many delays in ms, four minutes, are counted in an array; longer ones are rare.
+// Delays below this number of ms, four minutes, are counted in an array; longer delays are rare.
 constexpr size_t max_short = 1 << 18;
 
-// As in Perl.
+// Truncated, as in mahimahi's scripts in Perl.
 uint64_t rank_of(double q, uint64_t total) {
   return static_cast<uint64_t>(q * static_cast<double>(total));
 }
@@ -110,7 +110,7 @@ void Meter::SignalDelay::clear() {
   first_ms = last_ms = -1;
 }
 
-// One millisecond of each delay from `begin_ms` on, up to `end_ms`, which is none.
+// Counts one millisecond for each delay from `begin_ms` on, up to but not including `end_ms`.
 inline void Meter::SignalDelay::count(size_t begin_ms, size_t end_ms) {
   if (end_ms >= changes.size()) [[unlikely]]
     return count_longer(begin_ms, end_ms);
@@ -118,7 +118,8 @@ inline void Meter::SignalDelay::count(size_t begin_ms, size_t end_ms) {
   --changes[end_ms];
 }
 
-// An arrival of delay d, and the k milliseconds without one before it, have d, d + 1, ..., d + k.
+// An arrival of delay d, and the k milliseconds without an arrival before it, have the signal
+// delays d, d + 1, ..., d + k.
 void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
   if (departures.empty()) return;
   if (first_ms < 0) {
@@ -128,7 +129,7 @@ void Meter::SignalDelay::add(std::span<const FirstDeparture> departures) {
   }
   int32_t before_ms = last_ms;
   for (const auto [arrival_ms, delay_ms] : departures) {
-    if (arrival_ms == before_ms) continue;  // its first departure is settled
+    if (arrival_ms == before_ms) continue;  // its first departure is settled already
     count(static_cast<size_t>(delay_ms), static_cast<size_t>(delay_ms + arrival_ms - before_ms));
     before_ms = arrival_ms;
   }
@@ -171,7 +172,7 @@ double Meter::SignalDelay::quantile_ms(double q) const {
     below += count;
     if (below > rank) return static_cast<double>(delay_ms);
   }
-  // Between two changes all have the same count.
+  // Between two changes all delays have the same count.
   Counts::Walk begins(begin);
   Counts::Walk ceases(cease);
   while (true) {

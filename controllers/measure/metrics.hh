@@ -16,7 +16,7 @@
 
 namespace kneepoint {
 
-// Of packets that arrived in one millisecond and departed in a row, the first.
+// The first of the packets that arrived in one millisecond and departed in a row.
 struct FirstDeparture {
   int32_t arrival_ms;
   int32_t delay_ms;
@@ -36,7 +36,7 @@ struct Metrics {
   double age_p95_ms = 0;
 };
 
-// As fields of a JSON object that has been begun.
+// Writes the metrics as fields of a JSON object that has been begun.
 JsonWriter& write_metrics(JsonWriter& json, const Metrics& metrics);
 
 // Gathers the events of one link, in any number of runs one after the other.
@@ -46,7 +46,7 @@ class Meter {
   Meter(const Meter&) = delete;
   Meter& operator=(const Meter&) = delete;
 
-  // Forgets all; the blocks of memory stay.
+  // Forgets all events, but keeps the allocated memory.
   void start();
 
   void opportunities(uint64_t count) { opportunities_ += count; }
@@ -77,39 +77,40 @@ class Meter {
     }
   }
 
-  // Throughput and capacity: bits over the time from the first event to the last.
-  // Quantile q: element floor(q n) of the sorted delays.
-  // Signal delay: for each millisecond in which a packet arrived, the least delay of these packets;
-  // for one without, value(t) = value(t + 1) + 1; from the first to the last arrival that departed.
-  // It is the age of the newest information at the far end of the link.
-  // Age: the signal delay of every millisecond from the run's start to its end, at which a packet
-  // departs at once: silence counts. Without `end_ms` the last event is the end.
-  // The capacity is the capacity of the opportunities or, for a link of constant rate, the rate.
+  // Throughput and capacity: bits over the time from the first event to the last. Quantile q:
+  // element floor(q n) of the sorted delays. Signal delay: for each millisecond in which a packet
+  // arrived, the least delay of these packets; for a millisecond without an arrival, value(t) =
+  // value(t + 1) + 1; from the first to the last arrival of a departed packet. It is the age of the
+  // newest information at the far end of the link. Age: the signal delay of every millisecond from
+  // the run's start to its end, as if a packet arrived and departed at the end, so that silence
+  // counts. Without `end_ms` the last event is the end. The capacity is the capacity of the
+  // opportunities or, for a link of constant rate, the rate.
   Metrics metrics(std::optional<double> rate_mbps = {}, Milliseconds end_ms = never) const;
 
-  // Of the packets that departed.
+  // Idle times between the departed packets.
   const IdleTimes& idle_times() const { return idle_times_; }
 
-  // When the packet that has waited longest joined the queue, never without one: what arrived
-  // before it counts no longer singly, and the memory stays constant, however long the run is.
-  // Without this nothing departs that arrived before `settled_ms()`, a hundred thousand departures
-  // ago.
+  // Returns when the packet that has waited longest joined the queue, or never if no packet waits.
+  // Departures of earlier arrivals can then be summed up, and memory stays constant, however long
+  // the run is. Without this function, no packet may depart that arrived before settled_ms(), a
+  // hundred thousand departures ago.
   using Waiting = std::function<Microseconds()>;
   void know_waiting(Waiting since_us) { waiting_since_us_ = std::move(since_us); }
   Milliseconds settled_ms() const { return signal_.last_ms; }
 
  private:
-  // How many milliseconds have which signal delay.
+  // The number of milliseconds with each signal delay.
   struct SignalDelay {
     void clear();
     void add(std::span<const FirstDeparture> departures);
-    // From the run's start, 0 ms, to `end_ms`.
+    // Extends the signal from the run's start, 0 ms, to `end_ms`.
     void extend(Milliseconds end_ms);
     double quantile_ms(double q) const;
 
-    // For each delay, the milliseconds that begin to have it minus those that cease to.
+    // For each delay, the number of ranges of delays that begin at it minus the number that end
+    // before it.
     std::vector<uint32_t> changes{};
-    Counts begin{};  // the same of longer ones
+    Counts begin{};  // the same for longer delays
     Counts cease{};
     int32_t first_ms = -1;  // the first arrival
     int32_t first_delay_ms = 0;
@@ -127,16 +128,16 @@ class Meter {
   std::span<const FirstDeparture> departures() const { return {first_departures_.data(), end_}; }
   std::vector<FirstDeparture> sorted_departures() const;
 
-  SignalDelay signal_{};  // of departures that are settled
+  SignalDelay signal_{};  // of settled departures
   IdleTimes idle_times_{};
-  std::vector<FirstDeparture> first_departures_{};  // room for the others
+  std::vector<FirstDeparture> first_departures_{};  // room for the other departures
   FirstDeparture* end_ = nullptr;                   // of these
   FirstDeparture* block_end_ = nullptr;             // of the room
-  Milliseconds last_arrival_ms_ = -1;               // of the last one
-  bool in_order_ = true;                            // their arrivals
+  Milliseconds last_arrival_ms_ = -1;               // of the last departure
+  bool in_order_ = true;                            // arrivals so far
   Waiting waiting_since_us_{};
   std::vector<uint64_t> packets_by_delay_{};  // by delay in ms
-  size_t delays_ = 0;                         // how many packets_by_delay_ has room for
+  size_t delays_ = 0;                         // the size of packets_by_delay_
   Counts longer_delays_ms_{};
   uint64_t departed_bytes_ = 0;
   uint64_t opportunities_ = 0;

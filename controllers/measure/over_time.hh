@@ -1,5 +1,5 @@
-// What a link did over time, in constant memory: sums over intervals, which double when there are
-// too many of them.
+// A link's traffic over time, in constant memory: sums over intervals, whose length doubles when
+// there are too many.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +20,12 @@ class OverTime {
     uint64_t capacity_bytes = 0;
     uint64_t ingress_bytes = 0;
     uint64_t egress_bytes = 0;
-    int64_t more_packets = 0;        // in the queue at its end than before it, as events say
-    int64_t more_that_departed = 0;  // the same of those that departed later
+    int64_t more_packets = 0;        // growth of the queue in the interval, by its events
+    int64_t more_that_departed = 0;  // the same, only of packets that departed later
     double delay_ms = std::numeric_limits<double>::quiet_NaN();  // the greatest
   };
 
-  // Of a time since the beginning.
+  // The interval of a time since the beginning.
   Interval& at(Milliseconds time_ms) {
     const auto place = static_cast<size_t>(std::max<Milliseconds>(time_ms, 0) / interval_ms_);
     if (place < intervals_.size()) [[likely]]
@@ -47,9 +47,9 @@ class OverTime {
     --now.more_that_departed;
   }
 
-  // As a field of a JSON object that has been begun: rates in an interval, the greatest delay of
-  // the packets that departed in it, and the packets in the queue at its end. Without drops, those
-  // that never departed count nowhere.
+  // Writes a field of a JSON object that has been begun: for each interval the rates, the greatest
+  // delay of the packets that departed in it, and the packets in the queue at its end. If drops are
+  // unknown, packets that never departed do not count.
   void write(JsonWriter& json, bool has_drops) const;
 
  private:

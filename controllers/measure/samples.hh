@@ -8,10 +8,10 @@
 
 namespace kneepoint {
 
-// What is asked of none is NaN.
+// All statistics of no samples are NaN.
 class Samples {
  public:
-  // At least 0.
+  // A time must be at least 0.
   void add(Microseconds time_us) {
     counts_.add(static_cast<uint64_t>(time_us));
     sum_us_ += static_cast<uint64_t>(time_us);
@@ -19,7 +19,7 @@ class Samples {
   void clear() { *this = {}; }
 
   uint64_t size() const { return counts_.total(); }
-  // Of the n sorted samples element floor(q n), as mm-throughput-graph.
+  // Element floor(q n) of the n sorted samples, as in mm-throughput-graph.
   double quantile_ms(double q) const;
   double mean_ms() const;
 

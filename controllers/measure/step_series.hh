@@ -9,7 +9,7 @@
 
 namespace kneepoint {
 
-// Its value at the end of each interval of a run.
+// The value of a step function at the end of each interval of a run.
 class StepSeries {
  public:
   StepSeries(Microseconds interval_us, Microseconds run_us)
@@ -22,7 +22,7 @@ class StepSeries {
     value_ = value;
   }
 
-  // After the last change.
+  // Called after the last change.
   const std::vector<double>& values() {
     fill_until(values_.size());
     return values_;

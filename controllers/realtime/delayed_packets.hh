@@ -16,7 +16,7 @@ namespace kneepoint {
 constexpr size_t tun_header_bytes = 4;
 
 // One direction of a wire behind a queue that releases a packet as its transmission begins. It adds
-// the packet's own transmission time and the propagation delay. None overtakes another.
+// the packet's own transmission time and the propagation delay. No packet overtakes another.
 class DelayedPackets {
  public:
   // Args:

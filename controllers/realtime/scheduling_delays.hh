@@ -10,8 +10,8 @@
 
 namespace kneepoint {
 
-// What the host added to the times of a program's acts: to the receipt of a datagram until it was
-// read, or to the time of a timer until it was served.
+// The delays that the host added to a program's actions: from the receipt of a datagram until it
+// was read, or from the time of a timer until it was served.
 class SchedulingDelays {
  public:
   void add(Microseconds due_us, Microseconds done_us) {
@@ -19,7 +19,7 @@ class SchedulingDelays {
     delays_us_.push_back(static_cast<uint32_t>(std::max<Microseconds>(0, done_us - due_us)));
   }
 
-  // Element floor(0.99 n) of the sorted delays; 0 without any.
+  // Element floor(0.99 n) of the sorted delays; 0 if there are none.
   double p99_us() {
     if (delays_us_.empty()) return 0;
     const auto nth = delays_us_.begin() + static_cast<std::ptrdiff_t>(delays_us_.size() * 99 / 100);
@@ -27,8 +27,8 @@ class SchedulingDelays {
     return *nth;
   }
 
-  // Element k is the delay that one act in 2^k reaches: element 0 the least delay, 1 the
-  // median, the last one the greatest.
+  // Element k is the delay that one action in 2^k reaches: element 0 is the least delay, 1 the
+  // median, the last element the greatest.
   std::vector<double> by_rarity_us() {
     std::ranges::sort(delays_us_);
     std::vector<double> delays_us;

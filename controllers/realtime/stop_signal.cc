@@ -25,7 +25,7 @@ void catch_stop_signals() {
 void stop_with_parent() {
   const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  // It may have ended before that, and another process adopted this one.
+  // The parent may have ended before this call; another process has then adopted this process.
   if (getppid() != parent) request_stop(SIGTERM);
 }
 

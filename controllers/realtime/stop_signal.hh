@@ -3,7 +3,7 @@
 
 namespace kneepoint {
 
-// From now on SIGHUP (mm-link's word to its child that the link is over), SIGINT and SIGTERM only
+// From now on SIGHUP (mm-link's signal to its child that the link is over), SIGINT and SIGTERM only
 // set a flag and interrupt a wait, whatever their dispositions were when the program started.
 void catch_stop_signals();
 bool stop_requested();

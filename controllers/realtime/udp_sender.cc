@@ -35,7 +35,7 @@ SenderReport UdpSender::run(std::optional<Milliseconds> duration_ms) {
     sender_.release(now_us());
     const auto ready = socket_.wait(sender_.window_is_open(), timeout_us(end_us));
     if (ready.writable) {
-      // A wide window takes seconds.
+      // Filling a wide window takes seconds.
       while (sender_.window_is_open() and send() and not is_over()) {
       }
     }
@@ -65,7 +65,7 @@ bool UdpSender::send(bool is_heartbeat) {
 
 void UdpSender::send_keepalive() {
   const Microseconds time_us = now_us();
-  if (time_us < sender_.idle_deadline_us()) return;  // only a wait that was cut short
+  if (time_us < sender_.idle_deadline_us()) return;  // the wait was only cut short
   sender_.keepalive(time_us);
   send(sender_.has_heartbeats());
 }

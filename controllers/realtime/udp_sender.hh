@@ -17,8 +17,8 @@ struct SenderReport {
   uint64_t packets_sent = 0;
   uint64_t acknowledgments = 0;
   uint64_t malformed = 0;                // datagrams that are no acknowledgment
-  double read_delay_p99_us = 0;          // from the kernel's receipt of an ACK to our reading it
-  std::vector<double> read_delays_us{};  // element k: what one ACK in 2^k took at least
+  double read_delay_p99_us = 0;          // from the kernel's receipt of an ACK until it is read
+  std::vector<double> read_delays_us{};  // element k: one ACK in 2^k took at least this
 };
 
 // Runs the contest kit's sender; its clock counts from its start.
@@ -40,7 +40,7 @@ class UdpSender {
 
   UdpSocket& socket_;
   ContestSender sender_;
-  // On a whole millisecond, so that our milliseconds are the system clock's.
+  // A whole millisecond, so that the sender's milliseconds are the system clock's.
   Microseconds start_us_ = system_time_us() / 1000 * 1000;
   SenderReport report_{};
   SchedulingDelays read_delays_{};

@@ -35,7 +35,7 @@ Endpoint resolve(const std::string& host, uint16_t port);
 
 class UdpSocket {
  public:
-  // Throws std::system_error, like everything here that calls the system.
+  // Throws std::system_error, like all functions here that call the system.
   UdpSocket();
   ~UdpSocket();
   UdpSocket(const UdpSocket&) = delete;
@@ -43,7 +43,7 @@ class UdpSocket {
 
   // Throws std::runtime_error when the port is taken.
   void bind(const Endpoint& local);
-  // The port that it is bound to.
+  // The port to which the socket is bound.
   uint16_t port() const;
   void connect(const Endpoint& peer);
 
@@ -56,7 +56,7 @@ class UdpSocket {
     Microseconds time_us;  // when the kernel received it
     Endpoint from;
   };
-  // None when no datagram waits.
+  // Nothing if no datagram waits.
   std::optional<Received> receive(std::span<std::byte> buffer);
 
   // Waits until the socket can be read, or written if that is asked for, for at most `timeout_us`.

@@ -14,7 +14,7 @@ namespace {
 
 struct File {
   std::string text{};
-  uint64_t version = 0;  // number of the write, by which a change is detected
+  uint64_t version = 0;  // counts writes, so that a change is detected
 };
 
 std::map<std::filesystem::path, File>& files() {

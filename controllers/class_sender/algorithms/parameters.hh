@@ -1,5 +1,5 @@
-// What a candidate's class sees of its parameters, in place of algorithms/parameters.hh: no header
-// of the standard library, which would take longer to compile than the class.
+// The parameters as a candidate's class sees them, in place of algorithms/parameters.hh: without
+// headers of the standard library, which would take longer to compile than the class.
 #pragma once
 
 #include "algorithms/limits.hh"
@@ -8,7 +8,7 @@ namespace kneepoint {
 
 class Parameters {
  public:
-  // Both throw for a value that is not valid.
+  // Both throw for an invalid value.
   double real(const char* name, double fallback, const Limits& limits, const char* unit,
               const char* meaning);
   double integer(const char* name, double fallback, const Limits& limits, const char* unit,

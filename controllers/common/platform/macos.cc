@@ -20,7 +20,7 @@ FileState state_of(const std::filesystem::path& path) {
 
 std::filesystem::path program_folder() {
   uint32_t bytes = 0;
-  _NSGetExecutablePath(nullptr, &bytes);  // says how many it takes
+  _NSGetExecutablePath(nullptr, &bytes);  // returns the necessary size
   std::string path(bytes, '\0');
   _NSGetExecutablePath(path.data(), &bytes);
   std::error_code error;

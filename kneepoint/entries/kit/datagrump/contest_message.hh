@@ -5,7 +5,7 @@
 #include <string>
 
 struct ContestMessage {
-  // In an acknowledgment, what it repeats of its datagram; otherwise 2^64 - 1.
+  // In an acknowledgment, values of the acknowledged datagram; otherwise 2^64 - 1.
   uint64_t sequence_number;
   uint64_t send_timestamp;
   uint64_t ack_sequence_number;
@@ -17,10 +17,11 @@ struct ContestMessage {
   // A datagram that leaves now.
   ContestMessage(uint64_t sequence_number, const std::string& payload);
 
-  // What arrived. Throws std::runtime_error where it is too short for a header.
+  // A datagram that arrived. Throws std::runtime_error if it is too short for a header.
   explicit ContestMessage(const std::string& datagram);
 
-  // The acknowledgment of this datagram, which arrived at a time (ms); it leaves now.
+  // The acknowledgment of this datagram, which arrived at a time in ms; the acknowledgment leaves
+  // now.
   ContestMessage acknowledgment(uint64_t sequence_number, uint64_t received_ms) const;
 
   std::string to_string() const;

@@ -1,5 +1,5 @@
 // Decides how many datagrams may be in flight. Times are whole milliseconds of the sender's clock,
-// but for recv_timestamp_acked, which is the receiver's.
+// except recv_timestamp_acked, which is a time of the receiver's clock.
 #ifndef CONTROLLER_HH
 #define CONTROLLER_HH
 
@@ -13,14 +13,14 @@ class Controller {
   // How many datagrams may be unacknowledged.
   unsigned int window_size();
 
-  // A datagram left; after_timeout: because nothing had been heard for timeout_ms().
+  // A datagram was sent; after_timeout: because no acknowledgment had arrived for timeout_ms().
   void datagram_was_sent(uint64_t sequence_number, uint64_t send_timestamp, bool after_timeout);
 
-  // An acknowledgment arrived; an older one may have been lost.
+  // An acknowledgment arrived; earlier acknowledgments may have been lost.
   void ack_received(uint64_t sequence_number_acked, uint64_t send_timestamp_acked,
                     uint64_t recv_timestamp_acked, uint64_t timestamp_ack_received);
 
-  // After so long without an acknowledgment the sender sends one more datagram.
+  // After this time without an acknowledgment the sender sends one more datagram.
   unsigned int timeout_ms();
 
  private:

@@ -1,4 +1,5 @@
-// Sends as many datagrams as the controller allows, and tells it of each acknowledgment.
+// Sends as many datagrams as the controller allows, and reports each acknowledgment to the
+// controller.
 #include <algorithm>
 #include <cstdlib>
 #include <exception>

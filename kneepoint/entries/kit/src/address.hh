@@ -7,7 +7,7 @@
 
 class Address {
  public:
-  // Throws std::runtime_error where the host or the port is unknown.
+  // Throws std::runtime_error if the host or the port is unknown.
   Address(const std::string& host, const std::string& port);
   Address(const sockaddr_storage& storage, socklen_t size) : storage_(storage), size_(size) {}
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-// Returns what a system call returned; throws std::system_error where it failed.
+// Returns the result of a system call; throws std::system_error if the call failed.
 int checked(const std::string& call, int returned);
 
 class FileDescriptor {

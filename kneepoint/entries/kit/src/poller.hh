@@ -1,5 +1,4 @@
-// Waits until a descriptor is ready for one of several rules, and follows those that it is ready
-// for.
+// Waits until a descriptor is ready for one of several rules, and follows the rules that are ready.
 #pragma once
 
 #include <functional>
@@ -23,7 +22,7 @@ class Poller {
   void add(const Rule& rule) { rules_.push_back(rule); }
 
   // Returns whether a rule was followed before the timeout. Rules are followed in the order in
-  // which they were added. Throws std::runtime_error where a descriptor has an error, or a rule
+  // which they were added. Throws std::runtime_error if a descriptor has an error, or a rule
   // neither reads nor writes.
   bool wait(int timeout_ms);
 

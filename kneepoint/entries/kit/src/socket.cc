@@ -66,7 +66,7 @@ UDPSocket::Received UDPSocket::receive() {
   const int size = checked("recvmsg", static_cast<int>(recvmsg(number(), &message, 0)));
   was_read();
   if ((message.msg_flags & MSG_TRUNC) != 0) throw std::runtime_error("recvmsg: too long");
-  uint64_t arrived_ms = timestamp_ms();  // unless the kernel says so itself
+  uint64_t arrived_ms = timestamp_ms();  // unless the kernel gives the time of arrival
   for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
        each = CMSG_NXTHDR(&message, each)) {
     if (each->cmsg_level == SOL_SOCKET and each->cmsg_type == SCM_TIMESTAMPNS) {
