@@ -338,7 +338,7 @@ def _probe_rtt(_folder: Path) -> Outcome:
     gaps = [later[0] - sum(earlier) for earlier, later in itertools.pairwise(found)]
     lengths = [length for _, length in found]
     return Outcome(
-        f"{min(gaps):.2f} to {max(gaps):.2f} s after the one before, for"
+        f"{min(gaps):.2f} to {max(gaps):.2f} s after the previous one, for"
         f" {min(lengths) * 1e3:.0f} to {max(lengths) * 1e3:.0f} ms; then"
         f" {result.rate(27, 30) / link:.3f} of the link's rate",
         len(found) >= 4 and min(gaps) >= 5 and max(gaps) < 5.6 and min(lengths) > 0.2,
@@ -534,9 +534,9 @@ def _spurious_rto(folder: Path) -> Outcome:
     late = {"delay_trace": str(file)}
     for controller in ("bbr", "bbr3"):
         undone, kept, events = with_and_without(controller, late, 20)
-        rest = 1 - 4 * 1.48 / 20  # in which something arrives
+        rest = 1 - 4 * 1.48 / 20  # the share of time in which packets arrive
         texts.append(
-            f"{controller} {undone / rest:.3f} of its goodput without delays, their time aside, in"
+            f"{controller} {undone / rest:.3f} of its goodput without delays, outside them, in"
             f" {events} timeouts ({kept / rest:.3f} if none is undone)"
         )
         is_met &= undone > 0.95 * rest and events >= 3

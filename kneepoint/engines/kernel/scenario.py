@@ -82,7 +82,7 @@ class _Part(BaseModel):
 
 
 class Queue(_Part):
-    """A drop-tail queue, or one for each of several classes that share the link fairly."""
+    """A droptail queue, or one for each of several classes that share the link fairly."""
 
     packets: int
     classes: int = 1
