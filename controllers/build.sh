@@ -34,6 +34,9 @@ if [ -n "$changed" ]; then
   xargs -d '\n' touch <<<"$changed"
   ! grep -qx controllers/build.sh <<<"$changed" || rm -f $build/CMakeCache.txt
 fi
+# Nor does ninja notice a program or controller that something else has written.
+grep -hs "  $build/" $build/sources/* | LC_ALL=C sha256sum --check --quiet 2>/dev/null |
+  sed -n 's/: FAILED$//p' | xargs -d '\n' rm -f
 find -H controllers -type f | sort | xargs -d '\n' sha256sum >$build/sources.sha256 2>/dev/null || true  # some may be gone
 cmake -S controllers -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release ${options[@]+"${options[@]}"} \
   >$build/cmake.log 2>&1 || { cat $build/cmake.log; exit 1; }
@@ -42,31 +45,39 @@ ninja -C $build -k 0 "$@" || failed=1
 for built in $build/controllers/*.so; do
   [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
 done
-# What each was built of: see kneepoint/engines/built.py.
+# What each was built of, and what was built: see kneepoint/engines/built.py.
 mkdir -p $build/sources
 note() {
-  [ $failed = 0 ] || ninja -C $build -n "$2" | grep -q 'no work to do' || return 0
-  own=controllers/algorithms/$1.cc core=$([ "$1" = core ] && echo 1) awk '
+  local name=$1 target=$2
+  shift 2
+  [ $failed = 0 ] || ninja -C $build -n "$target" | grep -q 'no work to do' || return 0
+  own=controllers/algorithms/$name.cc core=$([ "$name" = core ] && echo 1) awk '
     { path = substr($0, 67) }
     path == ENVIRON["own"] { print; next }
     path ~ "^controllers/(tests|wasm)/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
     ENVIRON["core"] || path ~ "^controllers/(algorithms/|common/portable_math.hh|CMakeLists.txt|build.sh)"
-  ' $build/sources.sha256 >"$build/sources/.$1"
-  mv "$build/sources/.$1" "$build/sources/$1"
+  ' $build/sources.sha256 >"$build/sources/.$name"
+  sha256sum "$@" >>"$build/sources/.$name"
+  mv "$build/sources/.$name" "$build/sources/$name"
 }
-note_controllers() {
-  for built in $build/controllers/*.so; do
-    name=$(basename "$built" .so)
-    note "$name" "controller_$name"
-  done
+note_programs() {
+  note core programs $(sed "s,^,$build/," $build/programs.txt)
+}
+note_controller() {
+  note "$1" "controller_$1" "$build/controllers/$1.so"
 }
 for target in "$@"; do
   case $target in
-    all) note core programs; note_controllers ;;
-    programs) note core programs ;;
-    controllers) note_controllers ;;
-    controller_objects | module) ;;
-    controller_*) note "${target#controller_}" "$target" ;;
+    all | programs) note_programs ;;
+    controller_objects | controllers | module) ;;
+    controller_*) note_controller "${target#controller_}" ;;
+  esac
+  case $target in
+    all | controllers)
+      for built in $build/controllers/*.so; do
+        note_controller "$(basename "$built" .so)"
+      done
+      ;;
   esac
 done
 exit $failed

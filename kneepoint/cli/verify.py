@@ -14,7 +14,7 @@ from kneepoint.cli import (
 from kneepoint.common.made_by import NAME, read_made_by
 from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow
-from kneepoint.engines.built import CORE, changed_sources
+from kneepoint.engines.built import CORE, changed_files
 from kneepoint.runs.journal import open_journal
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of
@@ -80,12 +80,12 @@ def _text(each: Verified) -> str:
 
 
 def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
-    """Yields a message for each program or controller with sources that changed after its build."""
-    for path in dict.fromkeys(path for name in names for path in changed_sources(name, own)):
+    """Yields a message for each source, program and controller that changed after the build."""
+    for path in dict.fromkeys(path for name in names for path in changed_files(name, own)):
         if path.is_file():
             yield f"{path} has changed since it was built; run make build"
         else:
-            yield f"{path} is gone, but what was built of it is still in use; restore the file"
+            yield f"{path} is gone since the build; restore it, or run make build"
 
 
 def void_runs(folder: Path) -> tuple[int, int]:

@@ -1,7 +1,8 @@
-"""Whether programs and controllers are built from the present sources.
+"""Whether programs and controllers are built from the present sources, and as they were built.
 
-build/sources/NAME lists the digests of all sources of NAME, as controllers/build.sh writes it;
-kneepoint.engines.own writes such a list for a project's own controllers.
+build/sources/NAME lists the digests of all sources of NAME, and of what was built of them, as
+controllers/build.sh writes it; kneepoint.engines.own writes such a list for a project's own
+controllers.
 """
 
 from collections.abc import Iterable
@@ -79,29 +80,28 @@ def shared_object(controller: str, own: Path) -> Path:
 
 
 def built_of(name: str, own: Path) -> Path:
-    """Returns the file that lists the sources of a built controller, or of all programs (CORE)."""
+    """Returns the file that lists a built controller and its sources, or all programs (CORE)."""
     is_ours = name != CORE and is_own(name, own)
     return OWN_CONTROLLERS / f"{name}.sources" if is_ours else BUILT / "sources" / name
 
 
-def changed_sources(name: str, own: Path) -> list[Path]:
-    """Returns the sources that have changed, or were removed, since the build.
+def changed_files(name: str, own: Path) -> list[Path]:
+    """Returns the sources, programs and shared objects that have changed since the build.
 
-    Sources of an installed tool never change. The shared object of a project's own controller
-    counts as a source: it may be truncated.
+    This includes files that were removed, or are not in the list. Nothing of an installed tool
+    changes.
     """
-    is_ours = name != CORE and is_own(name, own)
-    if IS_INSTALLED and not is_ours:
+    if IS_INSTALLED and (name == CORE or not is_own(name, own)):
         return []
     of = _noted(name, own)
-    built = [shared_object(name, own).absolute()] if is_ours else []
-    sources = [path for path in [*sources_of(name, own), *built] if path.is_file()]
-    now = {path: sha256_of(path.read_bytes()) for path in sources}
+    built = map(Path, PROGRAMS) if name == CORE else [shared_object(name, own).absolute()]
+    paths = [path for path in {*of, *sources_of(name, own), *built} if path.is_file()]
+    now = {path: sha256_of(path.read_bytes()) for path in paths}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))
 
 
 def _noted(name: str, own: Path) -> dict[Path, str]:
-    """Returns the digests in the list of a build's sources (see `built_of`)."""
+    """Returns the digests in the list of a build (see `built_of`)."""
     try:
         lines = built_of(name, own).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -110,10 +110,10 @@ def _noted(name: str, own: Path) -> dict[Path, str]:
     return {TOOL / path: digest for digest, _, path in rows if path}  # the list may be truncated
 
 
-def is_current(name: str, own: Path, programs: Iterable[str | Path] = ()) -> bool:
-    """Returns whether a controller, or all these programs, are built from present sources."""
-    needed = programs or [EMULATE if name == CORE else shared_object(name, own)]
-    return all(Path(each).is_file() for each in needed) and not changed_sources(name, own)
+def is_current(name: str, own: Path) -> bool:
+    """Returns whether a controller, or all programs (CORE), are built from present sources."""
+    built = EMULATE if name == CORE else shared_object(name, own)
+    return built.is_file() and not changed_files(name, own)
 
 
 def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:

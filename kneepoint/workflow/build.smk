@@ -3,7 +3,7 @@
 # kneepoint/engines/built.py for what is built again. An installed tool has all but a project's own.
 rule build_core:
     input:
-        again_unless(is_current(CORE, OWN, PROGRAMS)),
+        again_unless(is_current(CORE, OWN)),
     output:
         PROGRAMS,
     log:

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from kneepoint.common.files import sha256_of
 from kneepoint.engines import built
 from kneepoint.engines.built import (
     CORE,
-    changed_sources,
+    changed_files,
     out_of_date,
 )
 
@@ -18,6 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(built, "TOOL", tmp_path)
     monkeypatch.setattr(built, "BUILT", tmp_path / "build")
     monkeypatch.setattr(built, "EMULATE", tmp_path / "build/emulate")
+    monkeypatch.setattr(built, "PROGRAMS", (str(tmp_path / "build/emulate"),))
     monkeypatch.setattr(built, "_ALL", tmp_path / "controllers")
     (tmp_path / "controllers/common").mkdir(parents=True)
     (tmp_path / "controllers/common/text.cc").write_text("// a source")
@@ -30,7 +32,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_note_that_was_cut_off_asks_for_a_build(folder: Path, kept: int) -> None:
     whole = "".join(f"{'0' * 64}  {path}\n" for path in ("controllers/common/text.cc", "gone.cc"))
     (folder / "build/sources" / CORE).write_text(whole[:kept])
-    changed = changed_sources(CORE, Path("own"))
+    changed = changed_files(CORE, Path("own"))
     assert folder / "controllers/common/text.cc" in changed
     assert Path() not in changed
     assert out_of_date([], Path("own")) != []
+
+
+def test_a_program_that_something_else_wrote_asks_for_a_build(folder: Path) -> None:
+    paths = ("controllers/common/text.cc", "controllers/build.sh", "build/emulate")
+    emulate = folder / "build/emulate"
+    emulate.write_bytes(b"built")
+    listed = "".join(f"{sha256_of((folder / path).read_bytes())}  {path}\n" for path in paths)
+    (folder / "build/sources" / CORE).write_text(listed)
+    assert out_of_date([], Path("own")) == []
+    emulate.write_bytes(b"other")
+    assert changed_files(CORE, Path("own")) == [emulate]
+    assert out_of_date([], Path("own")) == [emulate]

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from kneepoint.engines.built import PROGRAMS
 from tests.programs import run_kneepoint
-from tests.workflow.conftest import Checkout, Finished
+from tests.workflow.conftest import Checkout, Finished, copy_sources
 
 pytestmark = pytest.mark.slow
 
@@ -179,9 +180,13 @@ def test_results_that_snakemake_does_not_know_are_made_again_by_other_code(
 
 
 @pytest.mark.parametrize(
-    ("program", "jobs"), [("emulate", RUNS), ("controllers/timely.so", {"run_example"})]
+    ("program", "jobs"),
+    [
+        ("emulate", RUNS | {"build_core"}),
+        ("controllers/timely.so", {"run_example", "build_controller"}),
+    ],
 )
-def test_program_that_looks_older_than_results_reruns_what_runs_it(
+def test_program_that_looks_older_than_results_is_built_and_run_again(
     checkout: Checkout, finished: list[str], program: str, jobs: set[str]
 ) -> None:
     """As after `cp -p` of a build by another compiler."""
@@ -190,10 +195,21 @@ def test_program_that_looks_older_than_results_reruns_what_runs_it(
     path.write_bytes(content + b"\0")
     os.utime(path, ns=(1, 1))
     try:
-        assert RUNS & jobs_of(checkout, finished) == jobs
+        assert (RUNS | BUILDS) & jobs_of(checkout, finished) == jobs
     finally:
         path.write_bytes(content)
         os.utime(path, ns=(times_ns, times_ns))
+
+
+def test_build_replaces_a_controller_that_something_else_wrote(tmp_path: Path) -> None:
+    copy_sources(tmp_path, ["controllers"])
+    command = ["controllers/build.sh", "--", "controller_timely"]
+    path = tmp_path / "build/controllers/timely.so"
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    built = path.read_bytes()
+    path.write_bytes(built[:1000])
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert path.read_bytes() == built
 
 
 def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
