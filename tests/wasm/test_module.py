@@ -1,6 +1,7 @@
 """The emulator as a WebAssembly module: what it takes, gives and refuses."""
 
 import json
+import random
 import subprocess
 from pathlib import Path
 
@@ -73,6 +74,17 @@ def test_bad_input_is_one_line_and_the_module_goes_on(tmp_path: Path) -> None:
     for call, answer in zip(bad, answers, strict=True):
         said = json.loads(answer)
         assert said["status"] == "error" and said["reason"] and "\n" not in said["reason"], call
+
+
+def test_large_numbers_have_the_program_s_digits() -> None:
+    draw = random.Random(1)
+    numbers = [draw.uniform(1, 10) * 10 ** draw.uniform(0.1, 40) for _ in range(2000)]
+    numbers += [2.0**k * sign for k in range(50, 110) for sign in (1, -1)]
+    lines = [f"{RUN} --set beta={number!r}" for number in numbers]  # named where it is refused
+    asked = "".join(f"{line}\n" for line in lines)
+    said = subprocess.run([EMULATE, "--batch"], input=asked, capture_output=True, text=True)
+    assert answers_in_node([("run", line) for line in lines]) == said.stdout.splitlines()
+    assert said.stdout.count(" is outside ") == len(numbers)
 
 
 def test_bad_traces_are_named_with_their_lines(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_run_of_a_report_opens_with_its_seed(playground: str, tmp_path: Path) 
     page = f'<html><body><table>{rows}</table><p data-run="0123456789ab">point</p></body></html>'
     tables = {"settings_run": pd.DataFrame([{**RUN, "network": "synthetic-slow"}])}
     added = in_report(page, tables, tmp_path)
-    assert len(added) < 530_000
+    assert len(added) < 500_000
     report = tmp_path / "report.html"
     report.write_text(page.replace("</body>", f"{added}</body>"), encoding="utf-8")
     with browser(tmp_path) as opened:

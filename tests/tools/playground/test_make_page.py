@@ -130,7 +130,7 @@ def test_another_library_is_refused(tmp_path: Path) -> None:
 
 
 def test_page_is_one_small_file_that_asks_no_server(playground: str) -> None:
-    assert len(playground.encode()) <= 700_000
+    assert len(playground.encode()) <= 600_000
     assert not re.search(r"\{\{ \w+ \}\}", playground)
     policy = re.search('Content-Security-Policy" content="([^"]+)"', playground)
     assert policy and "default-src 'none'" in policy[1] and "connect-src" not in policy[1]
