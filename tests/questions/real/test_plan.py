@@ -233,7 +233,7 @@ def test_every_setting_runs_once_before_any_runs_again(open_job: Open) -> None:
     }
 
 
-@with_all("audit", "held_out")
+@with_all("audit", "calibration", "held_out")
 def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     job = open_job(repeats=2, again=3)
     perform(job)
@@ -248,6 +248,7 @@ def test_what_lies_outside_runs_again_and_nothing_else(open_job: Open) -> None:
     assert before.isdisjoint(runs["run_id"])
 
 
+@with_all("calibration")
 def test_where_nothing_lies_outside_nothing_runs_again(open_job: Open) -> None:
     perform(open_job())
     job = open_job(ShuffledExecutor(engine := FakeEngine()))

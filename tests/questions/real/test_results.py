@@ -6,6 +6,7 @@ from kneepoint.analysis import inventory
 from kneepoint.analysis.results import Results
 from kneepoint.questions.real import tables
 from tests.analysis.real_runs import ask_for_real_runs, run_for_real
+from tests.questions.test_together import with_all
 
 CONFIG = Path("config/config.yaml")
 
@@ -28,6 +29,7 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert (tables.confirmation(results), results.table("again")) == (None, None)
 
 
+@with_all("calibration")
 def test_real_runs_are_kept_apart(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
