@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
-#include <iostream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -143,13 +142,12 @@ int run(const Words& words) {
     there.release(now_us, delays);
     back.release(now_us, delays);
   }
-  std::cout << JsonWriter()
-                   .begin_object()
-                   .field("scheduling_delay_p99_us", delays.p99_us())
-                   .field("scheduling_delays_us", delays.by_rarity_us())
-                   .end_object()
-                   .text()
-            << std::endl;
+  print_line(JsonWriter()
+                 .begin_object()
+                 .field("scheduling_delay_p99_us", delays.p99_us())
+                 .field("scheduling_delays_us", delays.by_rarity_us())
+                 .end_object()
+                 .text());
   return EXIT_SUCCESS;
 }
 

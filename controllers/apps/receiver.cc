@@ -1,7 +1,6 @@
 // receiver: acknowledges every datagram of this project's sender or the public contest kit's.
 #include <array>
 #include <cstdlib>
-#include <iostream>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -96,18 +95,17 @@ int run(const Words& words) {
   socket.bind(resolve(arguments.address, arguments.port));
   catch_stop_signals();
   if (arguments.ends_with_parent) stop_with_parent();
-  std::cout << "listening on port " << socket.port() << std::endl;
+  print_line("listening on port " + std::to_string(socket.port()));
   Report report = serve(socket, arguments.peers, start_us);
-  std::cout << JsonWriter()
-                   .begin_object()
-                   .field("packets_received", report.packets_received)
-                   .field("malformed", report.malformed)
-                   .field("foreign", report.foreign)
-                   .field("read_delay_p99_us", report.read_delays.p99_us())
-                   .field("read_delays_us", report.read_delays.by_rarity_us())
-                   .end_object()
-                   .text()
-            << std::endl;
+  print_line(JsonWriter()
+                 .begin_object()
+                 .field("packets_received", report.packets_received)
+                 .field("malformed", report.malformed)
+                 .field("foreign", report.foreign)
+                 .field("read_delay_p99_us", report.read_delays.p99_us())
+                 .field("read_delays_us", report.read_delays.by_rarity_us())
+                 .end_object()
+                 .text());
   return EXIT_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
 // synthesize: a seeded cellular trace, one direction of a link that varies and fails.
+#include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <stdexcept>
+#include <string>
 
 #include "apps/program.hh"
 #include "apps/synthetic_trace.hh"
@@ -19,10 +20,11 @@ sigma packets/s per square root of a second, stays below M, and leaves an outage
 )";
 
 int run(const Words& words) {
-  write_trace(parse_synthetic_trace(words),
-              [](Milliseconds time_ms) { std::cout << time_ms << '\n'; });
-  std::cout.flush();
-  if (not std::cout) throw std::runtime_error("cannot write the trace; disk full?");
+  write_trace(parse_synthetic_trace(words), [](Milliseconds time_ms) {
+    std::fputs((std::to_string(time_ms) + '\n').c_str(), stdout);
+  });
+  if (std::fflush(stdout) != 0 or std::ferror(stdout))
+    throw std::runtime_error("cannot write the trace; disk full?");
   return EXIT_SUCCESS;
 }
 

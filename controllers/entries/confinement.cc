@@ -19,7 +19,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "entries/given_files.hh"
@@ -287,8 +286,10 @@ void for_each_mapping(const auto& act) {
     text.append(part.data(), static_cast<size_t>(bytes));
   }
   syscall(SYS_close, file);
-  std::istringstream maps(text);
-  for (std::string line; std::getline(maps, line);) {
+  size_t begin = 0;
+  for (size_t newline; (newline = text.find('\n', begin)) != std::string::npos;) {
+    const std::string line = text.substr(begin, newline - begin);
+    begin = newline + 1;
     char* end = nullptr;
     const uint64_t from = std::strtoull(line.c_str(), &end, 16);
     act(from, std::strtoull(end + 1, nullptr, 16) - from, line);
