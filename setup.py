@@ -49,9 +49,9 @@ class BuildWithData(build_py):
 
     def run(self) -> None:
         """Copies the package and its data, and builds the programs."""
-        super().run()
         here, data = Path(__file__).parent, Path(self.build_lib) / "kneepoint/data"
-        shutil.rmtree(data, ignore_errors=True)
+        shutil.rmtree(self.build_lib, ignore_errors=True)  # it has modules that are gone since
+        super().run()
         data.mkdir(parents=True)
         for name in DATA:
             if (here / name).is_dir():
@@ -79,8 +79,8 @@ class BuildWithData(build_py):
             subprocess.run(fetch, cwd=here, check=True)
         if has_module():
             shutil.copy(MODULE, data / "build")
-            for library in (here / "build").glob("uplot-*.tgz"):
-                shutil.copy(library, data / "build")
+            for library in (here / "build").glob("uplot-*/"):
+                shutil.copytree(library, data / "build" / library.name)
 
 
 class PlatformWheel(bdist_wheel):

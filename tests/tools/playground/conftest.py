@@ -7,14 +7,14 @@ import pytest
 from kneepoint.common.config_file import check_config, read_config
 from kneepoint.common.places import BUILT, SHIPPED
 from kneepoint.tools.playground.exercise import Exercise
-from kneepoint.tools.playground.library import FILE
+from kneepoint.tools.playground.library import FOLDER
 from kneepoint.tools.playground.page import MODULE, make_page
 from tests.browser import chromium
 from tests.browser.devtools import Page, browser
 
 
 def require_module() -> None:
-    if not all((BUILT / name).is_file() for name in (MODULE, FILE)):
+    if not all((BUILT / name).exists() for name in (MODULE, FOLDER)):
         pytest.skip("NOT TESTED: no module; run `make wasm`")
 
 

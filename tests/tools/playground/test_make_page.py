@@ -17,7 +17,7 @@ from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.networks.config import Synthetic
 from kneepoint.tools.playground.exercise import Exercise
-from kneepoint.tools.playground.library import FILE, read_library
+from kneepoint.tools.playground.library import FOLDER, read_library
 from kneepoint.tools.playground.links import shipped_links
 from kneepoint.tools.playground.page import MODULE, make_page
 from tests.tools.playground.conftest import TASK
@@ -124,7 +124,8 @@ def test_without_the_module_the_remedy_is_named(tmp_path: Path) -> None:
 
 
 def test_another_library_is_refused(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(b"another")
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER / "LICENSE").write_bytes(b"another")
     with pytest.raises(KneepointError, match="SHA-256"):
         read_library(tmp_path)
 
