@@ -87,6 +87,6 @@ def test_measure_names_file_line_and_remedy(tmp_path: Path) -> None:
     log.write_text("9 + 1504\n10 - 1504 1\n5 # 1504\n")
     expect_refused(
         run("measure", str(log)),
-        f"log {log}, line 3: is earlier than an event before it; is it a whole log of mm-link?",
+        f"log {log}, line 3: is earlier than an event before it; is it a whole log of mahimahi?",
     )
     expect_refused(run("measure", "/dev/zero"), "log /dev/zero is not a regular file")
