@@ -10,6 +10,7 @@ SEED ?= 1
 PYTHON ?= python3
 VENV ?= .venv
 TEST_PROCESSES ?= 3
+TESTS ?= tests
 
 # An activated conda environment (other than base) replaces the virtual environment.
 ifneq ($(filter-out base,$(CONDA_DEFAULT_ENV)),)
@@ -60,8 +61,8 @@ test: build ## the tests
 	@build/controller_tests
 	@python -m pytest -n $(TEST_PROCESSES) -m 'not slow and not long'
 
-test-slow: build ## whole workflows, pages followed in a clone, browsers, long searches, other compilers
-	@python -m pytest -n $(TEST_PROCESSES) -m 'slow and not long'
+test-slow: build ## TESTS=tests: whole workflows, pages followed in a clone, browsers, long searches, other compilers
+	@python -m pytest -n $(TEST_PROCESSES) -m 'slow and not long' $(TESTS)
 
 attacks: build ## every attack of a hostile entry or build, those that take minutes included
 	@python -m pytest -n $(TEST_PROCESSES) -m attacks
