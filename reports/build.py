@@ -64,7 +64,7 @@ def _with_additions(page: str, results: Results, tables: Tables) -> str:
     if not (own and own.playground):
         return page
     for tool, (module, function) in import_module("kneepoint.tools").declared("IN_REPORTS").items():
-        added = getattr(import_module(f"{tool}.{module}"), function)(page, tables)
+        added = getattr(import_module(f"{tool}.{module}"), function)(page, results, tables)
         page = page.replace("</body>", f"{added}</body>")
     return page
 

@@ -1,7 +1,6 @@
 """`kneepoint again`: repeats a run of the results and compares it with the recorded metrics."""
 
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import click
@@ -14,7 +13,6 @@ from kneepoint.cli.runs import (
 )
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.json_text import parse_json
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.places import NETWORKS
 from kneepoint.common.tables import read
@@ -28,10 +26,9 @@ from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import known_networks
-from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.load import load_workflow
-from kneepoint.runs.registry import experiments_of
+from kneepoint.runs.recorded import spec_of
 from kneepoint.runs.results import RUNS
 
 SHORTEST = 6
@@ -64,7 +61,7 @@ def command(run_id: str, config: Path, as_json: bool) -> None:
     make_what_is_missing(config, networks, [recorded["controller"]], where=f"run {run_id}")
     build = EMULATE.parent
     job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
-    spec = _spec(job, recorded)
+    spec = spec_of(job, recorded)
     record = run_once(job.engine(recorded["engine"]), spec)
     pairs = {name: (recorded[name], getattr(record, name)) for name in COMPARED}
     same = record.status == recorded["status"] and all(a == b for a, b in pairs.values())
@@ -102,38 +99,6 @@ def _find(workflow: Workflow, run_id: str) -> Row:
         ids = ", ".join(sorted(each[:16] for each in found))
         raise KneepointError(f"{run_id}: several runs have such an id; give more digits: {ids}")
     return found.popitem()[1]
-
-
-def _spec(job: Job, row: Row) -> RunSpec:
-    """Rebuilds the description of a recorded run.
-
-    Raises:
-        KneepointError: the run's controller, network or engine has changed.
-    """
-    engine = job.engine(row["engine"])
-    spec = RunSpec.on(
-        engine=engine,
-        controller=job.controller(row["controller"]),
-        parameters=parse_json(row["parameters"]),
-        network=engine.place(_network(job, row)),
-        seed=row["seed"],
-        traffic=job.traffic(row["traffic"]) if row["traffic"] else ALONE,
-    )
-    if spec.run_id != row["run_id"]:
-        raise KneepointError(
-            f"{row['run_id'][:16]}: the controller, the network or the engine of this run (see "
-            f"{row['study']}) has changed since; `kneepoint verify` names it"
-        )
-    return spec
-
-
-def _network(job: Job, row: Row) -> PreparedNetwork:
-    """Returns the network of a run; an experiment may have made it."""
-    experiment = experiments_of(job.workflow).get(row["study"])
-    if experiment is None or not experiment.kind.network_of:
-        return job.network(row["network"])
-    found: PreparedNetwork = resolve_name(experiment.kind.network_of)(job, row)
-    return found
 
 
 def _text(spec: RunSpec, row: Row, pairs: dict[str, tuple[Any, Any]], *, same: bool) -> str:

@@ -44,8 +44,8 @@ class Exercise(ConfigModel):
     text: str = Field(min_length=1, description="the task, in Markdown")
     start: State = Field(default=State(), description="state of the page when it opens")
     controllers: tuple[str, ...] = Field(min_length=1, description="controllers to choose from")
-    parameters: tuple[str, ...] = Field(
-        default=(), description="parameters with a slider; none: all parameters"
+    parameters: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="parameters with a slider; null: all parameters"
     )
     sweep: bool = Field(default=False, description="show the sweep, whose knee is marked")
     goals: tuple[Goal, ...] = Field(min_length=1, description="what must be reached")
@@ -72,7 +72,7 @@ class Exercise(ConfigModel):
         """
         offered = [catalogue.controller(name, f"{where}: controllers") for name in self.controllers]
         known = sorted({name for each in offered for name in each.parameters})
-        for name in self.parameters:
+        for name in self.parameters or ():
             require_known(name, known, f"{where}: parameters: no controller has {name!r}")
         beaten = {f"goals.{k}.beats": goal.beats for k, goal in enumerate(self.goals)}
         for key, state in {"start": self.start, "hidden": self.hidden, **beaten}.items():
@@ -80,11 +80,6 @@ class Exercise(ConfigModel):
                 state.check_controllers(catalogue, f"{where}: {key}")
 
     def for_page(self) -> dict[str, Any]:
-        """Returns the exercise for the page, with HTML of the text and each state's changes."""
-        content = self.model_dump()
-        content["text"] = MarkdownIt("commonmark", {"html": False}).render(self.text)
-        content["start"] = self.start.model_dump(exclude_unset=True)
-        content["hidden"] = self.hidden and self.hidden.model_dump(exclude_unset=True)
-        for goal, of_page in zip(self.goals, content["goals"], strict=True):
-            of_page["beats"] = goal.beats and goal.beats.model_dump(exclude_unset=True)
-        return content
+        """Returns the keys of the file for the page, with HTML of the text."""
+        text = MarkdownIt("commonmark", {"html": False}).render(self.text)
+        return self.model_dump(exclude_unset=True) | {"text": text}

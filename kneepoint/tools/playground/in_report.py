@@ -2,50 +2,69 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from kneepoint.analysis.frames import Record, records
-from kneepoint.common.files import read_json
-from kneepoint.common.json_text import parse_json
+from kneepoint.analysis.frames import records
+from kneepoint.analysis.results import Results
+from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import BUILT, NETWORKS
 from kneepoint.common.tables import Tables
+from kneepoint.config.study import EMULATOR
+from kneepoint.engines.base import RunSpec, canonical_json
+from kneepoint.engines.built import EMULATE, is_own
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.reports.document import RUN_DIGITS
-from kneepoint.tools.playground.links import shipped_links
+from kneepoint.runs.job import Job
+from kneepoint.runs.recorded import spec_of
+from kneepoint.tools.playground.links import as_link, shipped_links
 from kneepoint.tools.playground.page import SOURCES, make_page, packed, packed_module, script
 
 _ROW = re.compile(r'<tr[^>]* id="run-([0-9a-f]+)"')
 _MODULE_PLACE = "{{ module }}"
-_LINK_KEYS = {"trace", "trace_sha256", "delay_ms", "queue"}
-"""Keys of a link that the page knows; the page does not run a network with further keys."""
+_ANY_TRACE = {"trace": True, "trace_sha256": True}
+_SUBJECT = ("controller", "parameters")
 
 
-def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path = BUILT) -> str:
+def in_report(page: str, results: Results, tables: Tables, build: Path = BUILT) -> str:
     """Returns the HTML at the end of a report's page; "" if the playground can show no run.
 
     Args:
         page: the report, with a row for each run that the report links to.
-        tables: tables of the analysis, which have the runs' settings.
-        networks: folder of the prepared networks.
+        results: the configuration and the results of the report.
+        tables: tables of the analysis, which name the runs.
         build: folder of the module and the library.
 
     Raises:
         KneepointError: the module or the library is not there.
     """
+    workflow = results.workflow
     shown = dict.fromkeys(_ROW.findall(page), "")
-    network_of = cache(lambda name: _network(networks / name / "network.json"))
-    shipped = {link["name"] for link in shipped_links()}
-    for row in records(tables["settings_run"]):
-        if shown.get(run := row["run_id"][:RUN_DIGITS]) == "":
-            shown[run] = address(row, network_of, shipped)
+    runs = [
+        row
+        for row in records(tables["settings_run"])
+        if row["engine"] == EMULATOR and row["run_id"][:RUN_DIGITS] in shown
+    ]
+    if not runs:
+        return ""
+    job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
+    links = {link["name"]: link for link in shipped_links()} | {
+        name: link
+        for name, network in workflow.networks.items()
+        if (link := as_link(name, network))
+    }
+    for row in runs:
+        run = row["run_id"][:RUN_DIGITS]
+        shown[run] = shown[run] or _address(job, row, links)
     if not any(shown.values()):
         return ""
+    alone = make_page(build=build, module=_MODULE_PLACE, links=[*links.values()])
     parts = {
         "states": packed(json.dumps([*shown.values()]).encode()),
-        "page": packed(make_page(build=build, module=_MODULE_PLACE).encode()),
+        "page": packed(alone.encode()),
         "module": packed_module(build),
     }
     scripts = "".join(script(SOURCES / f"{name}.js") for name in ("packed", "report"))
@@ -56,42 +75,89 @@ def in_report(page: str, tables: Tables, networks: Path = NETWORKS, build: Path 
     return f'{"".join(texts)}<script type="module">{scripts}</script>'
 
 
-def _network(file: Path) -> Any:
-    return read_json(file) if file.is_file() else None
+def _address(job: Job, row: Mapping[str, Any], links: Mapping[str, Any]) -> str:
+    """Returns the address of a recorded run; "" if the page cannot repeat the run."""
+    traffic = row["traffic"] if isinstance(row["traffic"], str) else None
+    try:
+        spec = spec_of(job, {**row, "traffic": traffic})
+    except KneepointError:  # what ran is there no longer, or no file describes it
+        return ""
+    controllers = {flow.get("controller", "") for flow in spec.scenario()["flows"]}
+    if any(is_own(name, job.workflow.own_sources) for name in controllers):
+        return ""
+    prepared = job.network(row["network"])
+    is_same = prepared.uplink.trace_sha256 == spec.network.uplink.trace_sha256
+    return address(spec, is_offered=is_same and row["network"] in links)
 
 
-def address(run: Record, network_of: Callable[[str], Any], shipped: Collection[str]) -> str:
-    """Returns the address of a run without the seed; "" if the page cannot repeat the run.
+def address(spec: RunSpec, *, is_offered: bool) -> str:
+    """Returns the address of a run without its seed.
 
     Args:
-        run: a row of the table `settings_run`.
-        network_of: returns the description of a network by its name; None if not prepared.
-        shipped: names of the links that the page has.
+        spec: the run.
+        is_offered: whether the page has the links of the run's network.
     """
-    name, network = run["network"], network_of(run["network"])
-    if run["engine"] != "emulator" or isinstance(run["traffic"], str) or not network:
-        return ""
-    up, down = network["uplink"], network["downlink"]
-    if (
-        not up.keys() | down.keys() <= _LINK_KEYS
-        or up["delay_ms"] != down["delay_ms"]
-        or down["queue"] != "infinite"
-        or network["duration_s"] is not None
-    ):
-        return ""
-    pairs = [("controller", run["controller"]), *_link(name, network, shipped)]
-    pairs += [("delay_ms", up["delay_ms"]), ("queue", up["queue"])]
-    pairs += [(key, network[key]) for key in ("host_model", "host_latency_us")]
-    pairs += [(f"set.{key}", value) for key, value in parse_json(run["parameters"]).items()]
+    network, up = spec.network, spec.network.uplink
+    pairs = [("controller", spec.controller), *_link(network, is_offered=is_offered)]
+    pairs += [("delay_ms", up.delay_ms), ("queue", up.queue), ("loss", up.loss_probability)]
+    pairs += [(key, getattr(network, key)) for key in ("host_model", "host_latency_us")]
+    pairs += [(f"set.{key}", value) for key, value in spec.parameters.items()]
+    if further := _difference(_of_page(network), _of_run(spec)):
+        pairs.append(("further", canonical_json(further)))
     return "#" + "&".join(f"{key}={quote(str(value), safe=':,=')}" for key, value in pairs)
 
 
-def _link(
-    name: str, network: Mapping[str, Any], shipped: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    if name in shipped:
-        yield "link", name
-        return
-    yield "link", "file"
+def _link(network: PreparedNetwork, *, is_offered: bool) -> Iterator[tuple[str, Any]]:
+    ends = {"uplink": network.uplink, "downlink": network.downlink}
+    digests = [link.trace_sha256 for link in ends.values() if link.trace]
+    if is_offered:
+        yield "link", network.name
+    elif digests:
+        yield "link", "file"
+        for name, link in ends.items():
+            yield name, f"{network.name}-{name}:{link.trace_sha256 or digests[0]}"
+    else:  # any trace: `further` replaces it by a rate
+        yield "link", "constant"
+
+
+def _of_page(network: PreparedNetwork) -> dict[str, Any]:
+    """Returns the scenario that the page makes of an address without `further`."""
+    common = {"delay_ms": network.uplink.delay_ms, **_ANY_TRACE}
+    lost = network.uplink.loss_probability
+    return {
+        "uplink": {
+            **common,
+            "queue": network.uplink.queue,
+            **({"loss_probability": lost} if lost else {}),
+        },
+        "downlink": {**common, "queue": "infinite"},
+        "flows": [{}],
+        "probes": [],
+        "host_model": network.host_model,
+        "host_latency_us": network.host_latency_us,
+    }
+
+
+def _of_run(spec: RunSpec) -> dict[str, Any]:
+    """Returns a run's scenario without the controllers under study and without their digests."""
+    scenario = spec.scenario()
+    for key in ("seed", "interval_s"):
+        scenario.pop(key, None)
     for end in ("uplink", "downlink"):
-        yield end, f"{name}-{end}:{network[end]['trace_sha256']}"
+        scenario[end] |= {key: True for key in _ANY_TRACE if key in scenario[end]}
+    for flow, given in zip(scenario["flows"], spec.traffic.flows.values(), strict=True):
+        for key in ("controller_sha256", *(() if "controller" in given else _SUBJECT)):
+            flow.pop(key, None)
+    return scenario
+
+
+def _difference(before: Any, after: Any) -> Any:
+    """Returns the JSON merge patch (RFC 7396) that makes `after` of `before`."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return after
+    changed = {
+        key: _difference(before.get(key), value)
+        for key, value in after.items()
+        if key not in before or before[key] != value
+    }
+    return changed | dict.fromkeys(before.keys() - after.keys())

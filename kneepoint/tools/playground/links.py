@@ -17,16 +17,18 @@ FURTHER = ("constant", "file")
 @cache
 def shipped_links() -> tuple[dict[str, Any], ...]:
     """Returns the shipped networks with synthetic links, as the page offers them."""
-    found = []
-    for name in names_in(SHIPPED / "networks"):
-        network = read_config(SHIPPED / f"networks/{name}.yaml", Network)
-        up, down = network.uplink.synthetic, network.downlink.synthetic
-        if name.startswith("synthetic") and up and down:
-            ends = {"uplink": " ".join(up.options), "downlink": " ".join(down.options)}
-            found.append(
-                {"name": name, "title": network.title, **ends, "duration_s": up.duration_s}
-            )
-    return tuple(found)
+    names = [name for name in names_in(SHIPPED / "networks") if name.startswith("synthetic")]
+    read = {name: read_config(SHIPPED / f"networks/{name}.yaml", Network) for name in names}
+    return tuple(filter(None, (as_link(name, network) for name, network in read.items())))
+
+
+def as_link(name: str, network: Network) -> dict[str, Any] | None:
+    """Returns the synthetic links of a network, as the page offers them; None if there are none."""
+    up, down = network.uplink.synthetic, network.downlink.synthetic
+    if not (up and down):
+        return None
+    ends = {"uplink": " ".join(up.options), "downlink": " ".join(down.options)}
+    return {"name": name, "title": network.title, **ends, "duration_s": up.duration_s}
 
 
 def _known(link: str) -> str:

@@ -5,7 +5,9 @@ import gzip
 import html
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kneepoint.common.files import read_bytes
 from kneepoint.common.places import BUILT, TOOL
@@ -50,7 +52,10 @@ def packed_module(build: Path) -> str:
 
 
 def make_page(
-    exercise: Exercise | None = None, build: Path = BUILT, module: str | None = None
+    exercise: Exercise | None = None,
+    build: Path = BUILT,
+    module: str | None = None,
+    links: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
     """Returns the page as HTML.
 
@@ -58,6 +63,7 @@ def make_page(
         exercise: the exercise on the page; None: the page shows all controls.
         build: folder of the module and the library.
         module: the packed module, or a text that stands in its place; None: of `build`.
+        links: the synthetic links to choose from; None: the shipped links.
 
     Raises:
         KneepointError: the module or the library is not there.
@@ -70,7 +76,7 @@ def make_page(
     imports = {f"kneepoint/{name}": _as_data_url(text) for name, text in sorted(sources.items())}
     data = {
         "defaults": State().model_dump(),
-        "links": shipped_links(),
+        "links": links or shipped_links(),
         "exercise": exercise and exercise.for_page(),
     }
     parts = {

@@ -1,7 +1,7 @@
 """The state of the page, which its address contains: keys, defaults and meanings."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -42,6 +42,11 @@ class State(ConfigModel):
     seed: int = Field(default=1, ge=0, lt=2**53, description="seed of the hosts and losses")
     beside: str = Field(default="", description="controller of a second flow; empty: none")
     sweep: str = Field(default="", description="parameter that is swept; empty: the first")
+    further: Mapping[str, Any] = Field(
+        default={},
+        description="changes of the scenario that the other keys describe, as a JSON merge patch "
+        "(RFC 7396); a flow without a controller is the controller's",
+    )
     b: str = Field(default="", description="controller of a second setting; empty: none")
     b_set: Mapping[str, float] = Field(
         default={}, description="parameters of this controller by name, in the address b.set.NAME"

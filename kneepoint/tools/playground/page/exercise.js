@@ -30,7 +30,7 @@ export class Exercise {
   }
 
   get sweeps() {
-    return this.#given.sweep;
+    return Boolean(this.#given.sweep);
   }
 
   offers(controller) {
@@ -38,7 +38,7 @@ export class Exercise {
   }
 
   shows(parameter) {
-    return !this.#given.parameters.length || this.#given.parameters.includes(parameter);
+    return this.#given.parameters?.includes(parameter) ?? true;
   }
 
   #state = null;
@@ -73,7 +73,7 @@ export class Exercise {
   #judged(figures, conditions) {
     return Promise.all(this.#given.goals.map(async ({ metric, at_least, at_most, beats }) => {
       const [name, unit] = NAMES[metric];
-      const isLess = at_most !== null || metric === "signal_delay_p95_ms";
+      const isLess = at_most !== undefined || metric === "signal_delay_p95_ms";
       const bound = beats ? (await this.#boundOf({ ...changed({ ...this.#state, set: {}, sweep: "" }, beats), ...conditions }))[metric] : (at_most ?? at_least);
       const value = figures[metric];
       const isReached = value !== null && (isLess ? value <= bound : value >= bound) && !(beats && value === bound);

@@ -6,7 +6,7 @@ import { Exercise } from "kneepoint/exercise";
 import { assign, take, traces } from "kneepoint/links";
 import { unpack } from "kneepoint/packed";
 import { interval, Series, series } from "kneepoint/series";
-import { changed, data, DEFAULTS, format, parse, quote } from "kneepoint/state";
+import { changed, data, DEFAULTS, format, parse, patched, quote } from "kneepoint/state";
 
 const TRAIL = 12; // number of previous points
 const SEEDS = 10;
@@ -42,7 +42,7 @@ let state = start;
 let catalogue;
 let emulator;
 let pictures;
-let present = []; // {side, name, figures, run} of the last good runs
+let present = []; // {side, names, figures, run} of the last good runs
 const before = { a: [], b: [] };
 let swept = { key: "", points: [] };
 let conditions = "";
@@ -74,13 +74,15 @@ function scenarioOf(given, side, seed = given.seed) {
   const common = { delay_ms: given.delay_ms };
   const uplink = { ...common, trace: link.uplink, queue: given.queue };
   if (given.loss !== 0) uplink.loss_probability = given.loss;
-  const flows = [{ controller, parameters: side === "b" ? given.b_set : given.set }];
-  if (given.beside) flows.push({ controller: given.beside });
-  const interval_s = interval(link.duration_s);
-  const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, interval_s, seed };
+  const own = { controller, parameters: side === "b" ? given.b_set : given.set };
+  const flows = [{}, ...(given.beside ? [{ controller: given.beside }] : [])];
+  const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, seed };
   if (link.sha256?.every(Boolean)) [uplink.trace_sha256, scenario.downlink.trace_sha256] = link.sha256;
   for (const key of ["host_model", "host_latency_us"]) scenario[key] = given[key];
-  return { scenario, traces: link.traces };
+  const whole = patched(scenario, given.further);
+  whole.flows = whole.flows.map((flow) => (flow.controller ? flow : { ...own, ...flow }));
+  const duration_s = whole.duration_s ?? link.duration_s;
+  return { scenario: { ...whole, interval_s: interval(duration_s) }, traces: link.traces, duration_s };
 }
 
 async function figuresOf(given, side, seed) {
@@ -94,7 +96,8 @@ async function runBoth(given) {
     const job = scenarioOf(given, side);
     const answer = await emulator.run(job.scenario, job.traces, true);
     const { interval_s } = job.scenario;
-    found.push({ side, name: given[side === "b" ? "b" : "controller"], interval_s, figures: answer.figures, run: series(answer, interval_s) });
+    const names = answer.figures.flows.map((flow) => flow.controller);
+    found.push({ side, names, interval_s, duration_s: job.duration_s, figures: answer.figures, run: series(answer, interval_s) });
   }
   return found;
 }
@@ -116,7 +119,7 @@ async function update() {
       remember(found);
       draw();
       isShown = true;
-      if (mine === changes) tell(`${shown(traces(state, data.links).duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`);
+      if (mine === changes) tell(`${shown(found[0].duration_s)} s of the link in ${shown(found[0].figures.packets_sent)} packets`);
     } catch (error) {
       if (mine === changes) tell(error.message, true);
     }
@@ -137,7 +140,7 @@ function remember(found) {
 
 function draw() {
   drawNumbers();
-  pictures.draw(present.map(({ side, run, name }) => ({ side, run, names: [name, state.beside] })), present[0].interval_s);
+  pictures.draw(present, present[0].interval_s);
   drawPlane();
   exercise?.judge(present[0].figures, state, (given) => figuresOf(given, "a")).catch((error) => tell(error.message, true));
 }
@@ -154,15 +157,16 @@ function drawPlane() {
 }
 
 function drawNumbers() {
-  const rows = present.map(({ side, name, figures, spread }) => {
+  const rows = present.map(({ side, names, figures, spread }) => {
     const cells = METRICS.map((metric) => element("td", { title: String(figures[metric]) }, shown(figures[metric]), element("small", {}, spread?.[metric] ?? "")));
-    const flows = state.beside ? `${name} and ${state.beside}` : name;
+    const flows = names.length > 2 ? `${names[0]} and ${names.length - 1} flows` : names.join(" and ");
     return element("tr", {}, element("th", { scope: "row", class: side }, state.b ? `${side.toUpperCase()} ${flows}` : flows), ...cells);
   });
   find("numbers").tBodies[0].replaceChildren(...rows);
-  const shares = present.filter(({ figures }) => figures.flows.length > 1).map(({ name, figures }) => {
-    const [own, other] = figures.flows.map((flow) => flow.goodput_mbps);
-    return `${name} has ${shown((100 * own) / (own + other))} % of the goodput beside ${state.beside}; Jain's index ${shown(figures.jains_index)}.`;
+  const shares = present.filter(({ names }) => names.length > 1).map(({ names: [name, ...others], figures }) => {
+    const goodputs = figures.flows.map((flow) => flow.goodput_mbps);
+    const share = goodputs[0] / goodputs.reduce((sum, goodput) => sum + goodput, 0);
+    return `${name} has ${shown(100 * share)} % of the goodput beside ${others.length > 1 ? `${others.length} flows` : others[0]}; Jain's index ${shown(figures.jains_index)}.`;
   });
   find("beside").textContent = [...shares, present[0].spread ? `Small: 95 % confidence interval of the mean over ${SEEDS} seeds of the hosts and losses (Student's t).` : ""].join(" ");
 }
@@ -278,6 +282,10 @@ function pathControls() {
   box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => change({ queue: text }, true)));
   box.append(choice("Beside it", [["", "no other flow"], ...namesOf(catalogue.controllers)], state.beside, (beside) => change({ beside })));
   box.append(choice("Hosts", hosts, state.host_model, (host_model) => change({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us }, true)));
+  if (Object.keys(state.further).length) {
+    box.append(element("p", {}, "Further conditions: ", element("code", {}, JSON.stringify(state.further))));
+    box.append(element("button", { type: "button", onclick: () => change({ further: {} }, true) }, "Remove them"));
+  }
   box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
   return box;
 }

@@ -16,6 +16,7 @@ export function interval(duration_s) {
 
 /** Series of whole intervals from a run's answer: means of rates, greatest delays, last queues. */
 export function series({ figures, over_time }, interval_s) {
+  if (!over_time) return { ...withoutLog(figures), flows: figures.flows };
   const each = Math.max(1, Math.round(interval_s / over_time.interval_s));
   const grouped = (values, combine) =>
     Array.from({ length: Math.floor(values.length / each) }, (_, k) => combine(values.slice(k * each, (k + 1) * each)));
@@ -30,6 +31,11 @@ export function series({ figures, over_time }, interval_s) {
     queue_packets: grouped(over_time.queue_packets, (values) => values.at(-1)),
     flows: figures.flows,
   };
+}
+
+function withoutLog({ capacity_mbps, uplink: { queue_by_interval_packets } }) {
+  const each = (value) => queue_by_interval_packets.map(() => value);
+  return { capacity_mbps: each(capacity_mbps), delay_ms: each(null), queue_packets: queue_by_interval_packets };
 }
 
 export class Series {
@@ -70,14 +76,14 @@ export class Series {
     for (const plot of this.#plots) plot.destroy();
     this.#plots = PICTURES.map(({ name, of }, at) => {
       const lines = settings.flatMap(({ side, run, names }, k) => {
-        const own = of(run).map((_, flow) => {
+        const made = of(run).map((_, flow) => {
           const isCapacity = at === 0 && flow === 0;
-          const second = flow === (at === 0 ? 2 : 1);
+          const own = at === 0 ? flow - 1 : flow;
           if (isCapacity) return { label: "capacity", stroke: colour("--hair"), fill: colour("--raised"), width: 1 };
-          const label = settings.length > 1 ? `${side.toUpperCase()}: ${names[second ? 1 : 0]}` : names[second ? 1 : 0];
-          return { label, stroke: colour(`--${side}`), width: 1.5, dash: second ? [4, 3] : undefined };
+          const label = settings.length > 1 ? `${side.toUpperCase()}: ${names[own]}` : names[own];
+          return { label, stroke: colour(`--${side}`), width: 1.5, dash: own > 0 ? [4, 3] : undefined };
         });
-        return at === 0 && k > 0 ? own.slice(1) : own;
+        return at === 0 && k > 0 ? made.slice(1) : made;
       });
       const digits = (_, value) => (value === null || value === undefined ? "" : String(Number(value.toPrecision(3))));
       const axis = { stroke: colour("--quiet"), font: "12px system-ui, sans-serif", grid: { stroke: colour("--hair"), width: 0.5 }, ticks: { show: false } };

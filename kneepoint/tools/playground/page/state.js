@@ -22,7 +22,7 @@ export function parse(hash, defaults = DEFAULTS) {
     if (name) {
       given[owner ? "b_set" : "set"][name] = number(key, text);
     } else if (KEYS.includes(key)) {
-      given[key] = typeof DEFAULTS[key] === "number" ? number(key, text) : text;
+      given[key] = READERS[typeof DEFAULTS[key]](key, text);
     } else {
       throw new Error(`address: unknown key ${quote(key)}; known: ${KEYS.join(", ")}, set.NAME, b.set.NAME`);
     }
@@ -40,10 +40,23 @@ export function changed(state, keys) {
   return next;
 }
 
+/** A JSON value changed by a merge patch (RFC 7396). */
+export function patched(target, patch) {
+  const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+  if (!isObject(patch)) return patch;
+  const found = isObject(target) ? { ...target } : {};
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete found[key];
+    else found[key] = patched(found[key], value);
+  }
+  return found;
+}
+
 /** Writes a state as an address that `parse` reads. */
 export function format(state, defaults = DEFAULTS) {
-  const changed = KEYS.filter((key) => key === "controller" || key === "link" || state[key] !== defaults[key]);
-  const pairs = changed.map((key) => [key, state[key]]);
+  const written = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+  const changed = KEYS.filter((key) => key === "controller" || key === "link" || written(state[key]) !== written(defaults[key]));
+  const pairs = changed.map((key) => [key, written(state[key])]);
   for (const [name, value] of Object.entries(state.set)) pairs.push([`set.${name}`, value]);
   for (const [name, value] of Object.entries(state.b ? state.b_set : {})) pairs.push([`b.set.${name}`, value]);
   return `#${pairs.map(([key, value]) => `${key}=${readable(String(value))}`).join("&")}`;
@@ -61,6 +74,18 @@ function split(part) {
   } catch {
     throw new Error(`address: ${quote(part)} has a broken % sign`);
   }
+}
+
+const READERS = { number, object, string: (_, text) => text };
+
+function object(key, text) {
+  try {
+    const found = JSON.parse(text);
+    if (Object.prototype.toString.call(found) === "[object Object]") return found;
+  } catch {
+    // it is no JSON
+  }
+  throw new Error(`address: ${key}=${text.slice(0, 80)} is not an object in JSON`);
 }
 
 function number(key, text) {

@@ -19,8 +19,9 @@ const JOBS = {
   },
   run({ scenario, series }) {
     const job = { scenario, flows: true };
-    const figures = found(core.run(JSON.stringify(series ? { ...job, uplink_log: LOG } : job)));
-    return series ? { figures, ...found(core.overTime(LOG)) } : { figures };
+    const logs = series && scenario.uplink.trace; // a link without a trace has no log
+    const figures = found(core.run(JSON.stringify(logs ? { ...job, uplink_log: LOG } : job)));
+    return logs ? { figures, ...found(core.overTime(LOG)) } : { figures };
   },
 };
 
