@@ -2,6 +2,7 @@
 
 They are executed in order at every acknowledgment. An expression has a dimension: delays and times
 are in ms, windows in packets, rates in packets per ms; all else is a number. A literal has any.
+controllers/wasm/rule_language.cc parses the same language for the playground.
 """
 
 import ast
@@ -9,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal, cast
 
@@ -30,6 +32,10 @@ ARGUMENTS = {
     **{"abs": 1, "exp": 1, "log": 1, "change": 1, "rate": 1},
     **{"min": 2, "max": 2, "ewma": 2, "clip": 3},
 }
+_USE = "use only numbers, + - * / **, x if a > b else y, and " + ", ".join(
+    f"{name}/{count}" for name, count in ARGUMENTS.items()
+)
+_DEEP = "is nested too deeply; assign parts of it to variables"
 _BINARY: Mapping[type[ast.operator], str] = {
     **{ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"},
 }
@@ -41,11 +47,20 @@ OPERATIONS = (
     *(f"load {k}" for k in range(_VARIABLES)),
     *(f"store {k}" for k in range(_VARIABLES)),
 )
-"""The operations, in the order of the opcodes in controllers/algorithms/rule.cc."""
+"""The operations, in the order of the opcodes in controllers/algorithms/rule_operations.hh."""
 _NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 _PER_CODE, _CODES, _NUMBERS, _DEEPEST = 8, 16, 40, 30
 MOST_CHARACTERS = 4000
+_MOST_PARENTHESES = 50
 _MOST_NUMBER = 1e100
+_COMMENT = re.compile(r"#[^\r\n]*")
+_INDENTATION = re.compile("^[ \\t]+", re.MULTILINE)
+_DIGITS = "[0-9]+(?:_[0-9]+)*"
+_TOKENS = re.compile(
+    rf"(?:[-+*/()<>=,; \t\r\n]|[A-Za-z_][A-Za-z0-9_]*+"
+    rf"|(?:{_DIGITS}\.?|(?:{_DIGITS})?\.{_DIGITS})(?:[eE][-+]?{_DIGITS})?(?![A-Za-z0-9_.]))*+"
+)
+"""Python's parser would take much else, such as indented lines, hexadecimal numbers and strings."""
 
 
 class RuleError(ValueError):
@@ -103,8 +118,9 @@ def parse(text: str) -> Rule:
     """
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"has more than {MOST_CHARACTERS} characters; shorten it")
+    code = _of_tokens(text)
     try:
-        tree = _Canonical().visit(ast.parse(text.strip()))
+        tree = _Canonical().visit(ast.parse(code))
         canonical = "; ".join(ast.unparse(each) for each in tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise RuleError("is not a rule; write assignments such as w = w + 0.1") from None
@@ -134,6 +150,19 @@ def parse(text: str) -> Rule:
             f"{_PER_CODE * _CODES} and {_NUMBERS} fit"
         )
     return rule
+
+
+def _of_tokens(text: str) -> str:
+    """Returns the text without comments and indentation; raises RuleError for unknown signs."""
+    code = _COMMENT.sub("", text).replace("\r", "\n")
+    tokens = _TOKENS.match(code)
+    assert tokens
+    if tokens.end() < len(code):
+        raise RuleError(f"{code[tokens.end() :][:20]!r}: {_USE}")
+    depths = accumulate({"(": 1, ")": -1}[sign] for sign in re.findall("[()]", code))
+    if max(depths, default=0) > _MOST_PARENTHESES:
+        raise RuleError(_DEEP)
+    return _INDENTATION.sub("", code)
 
 
 class _Canonical(ast.NodeTransformer):
@@ -169,13 +198,13 @@ def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
 
 def literal(node: ast.expr) -> float | None:
     """Returns the value of a literal, possibly signed; None for any other expression."""
+    sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        value = literal(node.operand)
-        return None if value is None else -value
+        sign, node = -1, node.operand
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         if isinstance(node.value, bool) or abs(node.value) >= _MOST_NUMBER:
             return None
-        return float(node.value)
+        return sign * float(node.value)
     return None
 
 
@@ -187,7 +216,7 @@ def dimension_of(
     A variable without a dimension takes the dimension of the first operand it is combined with.
     """
     if depth > _DEEPEST:
-        raise RuleError("is nested too deeply; assign parts of it to variables")
+        raise RuleError(_DEEP)
     if literal(node) is not None:
         return None
     if isinstance(node, ast.Name):
@@ -254,10 +283,7 @@ def parts_of(node: ast.expr) -> list[ast.expr]:
         name = node.func.id
         if len(node.args) == ARGUMENTS.get(name):
             return node.args
-    raise RuleError(
-        f"{ast.unparse(node)[:80]!r}: use only numbers, + - * / **, x if a > b else y, and "
-        + ", ".join(f"{name}/{count}" for name, count in ARGUMENTS.items())
-    )
+    raise RuleError(f"{ast.unparse(node)[:80]!r}: {_USE}")
 
 
 def expressions(statement: ast.stmt) -> Iterator[ast.expr]:

@@ -1,6 +1,6 @@
 // A rule that is data: a program for a stack of numbers, performed at each acknowledgment.
-// search/language.py compiles expressions into it; docs/how-to/evolve-a-rule.md describes
-// them.
+// search/language.py and wasm/rule_language.cc compile expressions into it;
+// docs/how-to/evolve-a-rule.md describes them.
 //
 // The program stands in parameters: code_0 has its first eight operations as digits of base 64, the
 // first as the last digit. Its literals are number_0 and so on, in the order of the program. What
@@ -14,88 +14,24 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "algorithms/measures.hh"
 #include "algorithms/registry.hh"
+#include "algorithms/rule_controller.hh"
+#include "algorithms/rule_operations.hh"
 #include "common/portable_math.hh"
 
 namespace kneepoint {
 namespace {
 
-constexpr size_t variables = 12;
-constexpr size_t codes = 16;
-constexpr size_t per_code = 8;
-constexpr size_t numbers = 40;
+using namespace rules;
+
 constexpr size_t max_operands = 3;
 
-struct Step {
-  double operator[](size_t k) const { return *operands[k]; }
-
-  double (*compute)(Step&);
-  std::array<const double*, max_operands> operands;
-  double value = 0;
-  double memory = 0;
-  ArrivalRate arrivals{};
-};
-
-struct Computation {
-  size_t taken;
-  double (*of)(Step&);
-};
-
-double clip(Step& x) { return std::min(std::max(x[0], x[1]), x[2]); }
-
-// The order of this and of what follows is that of OPERATIONS in search/language.py.
-constexpr std::array computations{
-    Computation{2, [](Step& x) { return x[0] + x[1]; }},
-    Computation{2, [](Step& x) { return x[0] - x[1]; }},
-    Computation{2, [](Step& x) { return x[0] * x[1]; }},
-    Computation{2, [](Step& x) { return x[0] / x[1]; }},
-    Computation{2, [](Step& x) { return portable::pow(x[0], x[1]); }},
-    Computation{2, [](Step& x) { return std::min(x[0], x[1]); }},
-    Computation{2, [](Step& x) { return std::max(x[0], x[1]); }},
-    Computation{1, [](Step& x) { return -x[0]; }},
-    Computation{1, [](Step& x) { return std::abs(x[0]); }},
-    Computation{1, [](Step& x) { return portable::exp(x[0]); }},
-    Computation{1, [](Step& x) { return portable::log(x[0]); }},
-    Computation{3, clip},
-    Computation{3, [](Step& x) { return x[0] > 0 ? x[1] : x[2]; }},
-    Computation{2, [](Step& x) { return x.memory += x[1] * (x[0] - x.memory); }},  // ewma
-    Computation{1, [](Step& x) { return x[0] - std::exchange(x.memory, x[0]); }},  // change
-    Computation{1, [](Step& x) { return x.arrivals.add(1, x[1], 1000 * x[0]); }},  // rate
-};
-
-enum Signal : size_t { owd, rtt, min_rtt, silence, flight, w, signals };
-
-enum Operation : size_t {
-  end,
-  number,
-  first_signal,
-  first_computation = first_signal + signals,
-  set_w = first_computation + computations.size(),
-  set_window,
-  set_pace,
-  set_keepalive,
-  first_load,
-  first_store = first_load + variables,
-  operations = first_store + variables,
-};
-static_assert(operations <= 64);
-
-class Rule final : public Controller {
+class Rule final : public RuleController {
  public:
-  explicit Rule(Parameters& parameters)
-      : Controller(parameters, 1000),
-        widest_(parameters.real(
-            "widest_window", 600,
-            {.low = 100, .high = 10000, .least = 2, .most = widest_window, .scale = Scale::log},
-            "packets", "upper bound of w, whose lower is 2")),
-        window_(parameters.real("initial_window", 20, {.low = 1, .high = 100, .least = 1},
-                                "packets", "w before the first acknowledgment")),
-        keepalive_ms_(Controller::keepalive_ms()) {
-    signals_[w] = window_;
+  explicit Rule(Parameters& parameters) : RuleController(parameters) {
     std::vector<size_t> program;
     for (size_t i = 0; i < codes; ++i) {
       constexpr double most = 281474976710655;  // 64^8 - 1
@@ -113,23 +49,52 @@ class Rule final : public Controller {
     load(program);
   }
 
-  double window() const override { return window_; }
-  double keepalive_ms() const override { return keepalive_ms_; }
-  double pacing_us() const override { return gap_us_; }
-
-  void on_ack(const Ack& ack) override {
-    hear(ack);
-    for (Step& step : steps_) step.value = step.compute(step);
-    window_ = *set_window_ < 2 ? 2 : *set_window_;  // what is no number stays so, and fails
-    if (set_pace_ != nullptr) gap_us_ = std::clamp(1000 / *set_pace_, 0.0, longest_gap_us_);
-    if (set_keepalive_ != nullptr) keepalive_ms_ = std::max(1.0, *set_keepalive_);
-    signals_[w] = *set_w_;  // which others may have read
-  }
-
  private:
   using Place = const double*;
 
+  struct Step {
+    double operator[](size_t k) const { return *operands[k]; }
+
+    double (*compute)(Step&);
+    std::array<Place, max_operands> operands;
+    double value = 0;
+    double memory = 0;
+    ArrivalRate arrivals{};
+  };
+
+  static double clip(Step& x) { return std::min(std::max(x[0], x[1]), x[2]); }
+
+  // In the order of rules::computations.
+  static constexpr std::array<double (*)(Step&), computations.size()> compute_{
+      [](Step& x) { return x[0] + x[1]; },
+      [](Step& x) { return x[0] - x[1]; },
+      [](Step& x) { return x[0] * x[1]; },
+      [](Step& x) { return x[0] / x[1]; },
+      [](Step& x) { return portable::pow(x[0], x[1]); },
+      [](Step& x) { return std::min(x[0], x[1]); },
+      [](Step& x) { return std::max(x[0], x[1]); },
+      [](Step& x) { return -x[0]; },
+      [](Step& x) { return std::abs(x[0]); },
+      [](Step& x) { return portable::exp(x[0]); },
+      [](Step& x) { return portable::log(x[0]); },
+      clip,
+      [](Step& x) { return x[0] > 0 ? x[1] : x[2]; },
+      [](Step& x) { return ewma(x.memory, x[0], x[1]); },
+      [](Step& x) { return change(x.memory, x[0]); },
+      [](Step& x) { return x.arrivals.add(1, x[1], 1000 * x[0]); },
+  };
+
+  void perform() override {
+    for (Step& step : steps_) step.value = step.compute(step);
+    set_window(*window_place_);
+    if (pace_place_ != nullptr) set_pace(*pace_place_);
+    if (keepalive_place_ != nullptr) set_keepalive(*keepalive_place_);
+    w_ = *w_place_;  // which others may have read
+  }
+
   void load(const std::vector<size_t>& program) {
+    const std::array<Place, signals.size()> heard{&owd_,     &rtt_,    &least_rtt_,
+                                                  &silence_, &flight_, &w_};
     size_t next = 0;
     std::vector<Place> stack;
     std::array<Place, variables> stored{};
@@ -142,26 +107,26 @@ class Rule final : public Controller {
     steps_.reserve(program.size());  // their places stay
     for (const size_t operation : program) {
       if (operation == end) break;
-      if (operation >= operations) throw std::invalid_argument("code is no program");
-      if (operation == number) {
+      if (operation >= rules::operations) throw std::invalid_argument("code is no program");
+      if (operation == rules::number) {
         if (next == literals_.size()) throw std::invalid_argument("code has too many numbers");
         stack.push_back(&literals_[next++]);
       } else if (operation < first_computation) {
-        const size_t signal = operation - first_signal;
-        stack.push_back(signal == w ? set_w_ : &signals_[signal]);
-      } else if (operation < set_w) {
-        const Computation& computation = computations[operation - first_computation];
-        Step step{computation.of, {&signals_[silence], &signals_[silence]}};  // for a rate
-        for (size_t k = computation.taken; k-- > 0;) step.operands[k] = pop();
+        const Place signal = heard[operation - first_signal];
+        stack.push_back(signal == &w_ ? w_place_ : signal);
+      } else if (operation < first_output) {
+        const size_t which = operation - first_computation;
+        Step step{compute_[which], {&silence_, &silence_}};  // for a rate
+        for (size_t k = computations[which].operands; k-- > 0;) step.operands[k] = pop();
         stack.push_back(add(step));
-      } else if (operation == set_w) {
-        set_w_ = add({clip, {pop(), &min_window_, &widest_}});
-      } else if (operation == set_window) {
-        set_window_ = pop();
-      } else if (operation == set_pace) {
-        set_pace_ = pop();
-      } else if (operation == set_keepalive) {
-        set_keepalive_ = pop();
+      } else if (operation == rules::set_w) {
+        w_place_ = add({clip, {pop(), &min_window, &widest_window_}});
+      } else if (operation == rules::set_window) {
+        window_place_ = pop();
+      } else if (operation == rules::set_pace) {
+        pace_place_ = pop();
+      } else if (operation == rules::set_keepalive) {
+        keepalive_place_ = pop();
       } else if (operation < first_store) {
         stack.push_back(stored[operation - first_load]);
         if (stack.back() == nullptr) throw std::invalid_argument("code loads what is not stored");
@@ -169,44 +134,18 @@ class Rule final : public Controller {
         stored[operation - first_store] = pop();
       }
     }
-    if (set_window_ == nullptr) set_window_ = set_w_;
+    if (window_place_ == nullptr) window_place_ = w_place_;
   }
 
   Place add(const Step& step) { return &steps_.emplace_back(step).value; }
 
-  void hear(const Ack& ack) {
-    const auto owd_ms = static_cast<double>(ack.received_ms - ack.sent_ms);
-    const double rtt_ms = kneepoint::rtt_ms(ack);
-    min_owd_ms_ = std::min(min_owd_ms_, owd_ms);
-    signals_[min_rtt] = has_heard_ ? std::min(signals_[min_rtt], rtt_ms) : rtt_ms;
-    signals_[owd] = owd_ms - min_owd_ms_;
-    signals_[rtt] = rtt_ms - signals_[min_rtt];
-    // What was overtaken came after none.
-    const int64_t before_ms = has_heard_ ? last_ms_ : ack.received_ms;
-    last_ms_ = std::max(before_ms, ack.received_ms);
-    signals_[silence] = static_cast<double>(last_ms_ - before_ms);
-    signals_[flight] = static_cast<double>(ack.in_flight);
-    has_heard_ = true;
-  }
-
-  static constexpr double longest_gap_us_ = 1e6;
-
-  double widest_;
-  double window_;
-  double keepalive_ms_;
-  double gap_us_ = 0;
-  double min_window_ = 2;
   std::vector<Step> steps_{};
   std::array<double, numbers> literals_{};
-  std::array<double, signals> signals_{};
   // What the program sets, each by what it assigns last; null what it does not.
-  Place set_w_ = &signals_[w];
-  Place set_window_ = nullptr;
-  Place set_pace_ = nullptr;
-  Place set_keepalive_ = nullptr;
-  double min_owd_ms_ = infinity;
-  bool has_heard_ = false;
-  int64_t last_ms_ = 0;
+  Place w_place_ = &w_;
+  Place window_place_ = nullptr;
+  Place pace_place_ = nullptr;
+  Place keepalive_place_ = nullptr;
 };
 
 const Registration<Rule> registration{"rule", "performs a rule that its parameters are",

@@ -45,6 +45,11 @@ export class Emulator {
     return this.#make("synthesize", name, options);
   }
 
+  // Returns the JSON of a rule: its parameters, or what is wrong; `settings` are words NAME=VALUE.
+  rule(settings, text) {
+    return this.#call("rule", `${settings}\n${text}`);
+  }
+
   get bytesOfMemory() {
     return this.#exports.memory.buffer.byteLength;
   }

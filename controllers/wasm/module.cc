@@ -9,8 +9,9 @@
 //   read NAME               returns a text, such as a log that a run has written
 //   over_time NAME          returns the JSON of `measure --over-time` for the log of a link
 //   synthesize NAME, WORDS  writes the trace that options of `synthesize` describe under the name
-// A newline separates a name from the text or words after it. After an error, the answer is an
-// object with `status` and `reason`.
+//   rule SETTINGS, TEXT     returns a rule's parameters, and the rule in C++: see rule_answer.hh
+// A newline separates a name or settings from the text or words after it. After an error, the
+// answer is an object with `status` and `reason`.
 #include <exception>
 #include <new>
 #include <string>
@@ -24,6 +25,7 @@
 #include "common/text.hh"
 #include "measure/log_figures.hh"
 #include "wasm/files.hh"
+#include "wasm/rule_answer.hh"
 
 namespace {
 
@@ -111,5 +113,12 @@ EXPORT("synthesize") size_t synthesize() {
                 [&](Milliseconds time_ms) { trace << time_ms << '\n'; });
     trace.finish();
     return "";
+  });
+}
+
+EXPORT("rule") size_t rule() {
+  return answer_with([] {
+    const std::string settings = take_name();
+    return answer_rule(settings, argument());
   });
 }

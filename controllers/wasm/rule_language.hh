@@ -1,0 +1,46 @@
+// The language of docs/how-to/evolve-a-rule.md, from text to the parameters of the controller
+// `rule`. search/language.py does the same for searches, which change the trees of rules.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/parameters.hh"
+
+namespace kneepoint {
+
+// A mistake, and the bytes of the text that are wrong: [begin, end).
+class RuleError : public std::invalid_argument {
+ public:
+  RuleError(const std::string& reason, size_t first, size_t last)
+      : std::invalid_argument(reason), begin(first), end(last) {}
+
+  size_t begin;
+  size_t end;
+};
+
+struct RuleLiteral {
+  double value;
+  size_t begin;  // with its sign
+  size_t end;
+};
+
+struct ParsedRule {
+  // Of operations, filters such as ewma included.
+  size_t operators() const;
+
+  // All that encode it; what it does not need is 0.
+  Parameters::Values parameters() const;
+
+  std::vector<size_t> program{};        // of rules::Operation
+  std::vector<RuleLiteral> literals{};  // in the order of the program
+  std::vector<std::string> variables{};
+};
+
+// Throws RuleError if the text is not a valid rule.
+ParsedRule parse_rule(std::string_view text);
+
+}  // namespace kneepoint
