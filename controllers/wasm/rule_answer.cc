@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -15,21 +18,25 @@ namespace kneepoint {
 
 namespace {
 
-RuleDefaults parse_defaults(std::string_view settings) {
-  RuleDefaults defaults;
-  for (const std::string& word : split_words(settings)) {
-    const std::string name = word.substr(0, word.find('='));
-    double* const value = name == "widest_window"    ? &defaults.widest_window
-                          : name == "initial_window" ? &defaults.initial_window
-                          : name == "keepalive_ms"   ? &defaults.keepalive_ms
-                                                     : nullptr;
-    if (value == nullptr) {
-      throw std::invalid_argument("a rule has no parameter " + shown(name) +
-                                  "; it has: widest_window, initial_window, keepalive_ms");
-    }
-    *value = to_real(word.substr(std::min(name.size() + 1, word.size())), name);
+// Sets the rule's numbers, and returns its other parameters.
+RuleDefaults apply(std::string_view settings, ParsedRule& rule) {
+  RuleDefaults others;
+  std::map<std::string, double*, std::less<>> places{{"widest_window", &others.widest_window},
+                                                     {"initial_window", &others.initial_window},
+                                                     {"keepalive_ms", &others.keepalive_ms}};
+  for (size_t k = 0; k < rule.literals.size(); ++k) {
+    places["number_" + std::to_string(k)] = &rule.literals[k].value;
   }
-  return defaults;
+  for (const std::string& word : split_words(settings)) {
+    const size_t end = std::min(word.find('='), word.size());
+    const auto place = places.find(word.substr(0, end));
+    if (place == places.end()) {
+      throw std::invalid_argument("the rule has no parameter " + shown(word.substr(0, end)) +
+                                  "; remove it");
+    }
+    *place->second = to_real(word.substr(std::min(end + 1, word.size())), place->first);
+  }
+  return others;
 }
 
 // Of UTF-8 as JavaScript counts: characters of four bytes count twice.
@@ -48,7 +55,12 @@ size_t line_of(std::string_view text, size_t at) {
 }
 
 // As `emulate --list` describes a parameter. A number may vary by a factor of 4; its sign stays.
-void describe(JsonWriter& json, size_t number, double value, size_t line) {
+void describe(JsonWriter& json, const ParsedRule& rule, size_t number, std::string_view text) {
+  const auto& [value, begin, end] = rule.literals[number];
+  const size_t line = line_of(text, begin);
+  const auto before = std::ranges::count_if(rule.literals, [&](const RuleLiteral& other) {
+    return other.begin < begin and line_of(text, other.begin) == line;
+  });
   const double near = std::abs(value) / 4;
   const double far = std::abs(value) * 4;
   json.begin_object()
@@ -65,7 +77,7 @@ void describe(JsonWriter& json, size_t number, double value, size_t line) {
       .field("most", infinity)
       .field("scale", value > 0 ? "log" : "linear")
       .field("unit", "1")
-      .field("meaning", "in line " + std::to_string(line))
+      .field("meaning", "number " + std::to_string(before + 1) + " of line " + std::to_string(line))
       .end_object();
 }
 
@@ -85,17 +97,14 @@ std::string refused(std::string_view text, const RuleError& error) {
 }  // namespace
 
 std::string answer_rule(std::string_view settings, std::string_view text) {
-  const RuleDefaults defaults = parse_defaults(settings);
   try {
-    const ParsedRule rule = parse_rule(text);
+    ParsedRule rule = parse_rule(text);
+    const RuleDefaults defaults = apply(settings, rule);
     JsonWriter json;
     json.begin_object().key("parameters").begin_object();
     for (const auto& [name, value] : rule.parameters()) json.field(name, value);
     json.end_object().field("operators", uint64_t{rule.operators()}).key("numbers").begin_array();
-    for (size_t k = 0; k < rule.literals.size(); ++k) {
-      const RuleLiteral& literal = rule.literals[k];
-      describe(json, k, literal.value, line_of(text, literal.begin));
-    }
+    for (size_t k = 0; k < rule.literals.size(); ++k) describe(json, rule, k, text);
     json.end_array().key("places").begin_array();
     for (const RuleLiteral& literal : rule.literals) {
       json.value(place(text, literal.begin, literal.end));

@@ -133,7 +133,7 @@ def test_a_mistake_is_one_line_with_its_place() -> None:
 
 PACED = "x = change(rtt) - (owd - -(-3)); double = x - (x - 1) / (x / (x + 9)) * 2; \
 w = w + (1 if double > 3 else 0.2 if (1 if rtt < 9 else -1) > 0 else -0.2); \
-window = -(-w) ** 1.01 - w / (-2 - 1) / 4; pace = 0.4 + 0.001 * (w / flight) * rate(1)"
+window = (-(-w)) ** 1.01 - w / (-2 - 1) / 4; pace = 0.4 + 0.001 * (w / flight) * rate(1)"
 SOURCES = [LAW, PACED, *bred(60, 3)[-3:]]
 
 

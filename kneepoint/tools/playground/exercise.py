@@ -12,7 +12,7 @@ from kneepoint.tools.playground.state import State
 
 Metric = Literal["power", "throughput_mbps", "signal_delay_p95_ms", "utilization"]
 
-_SETTING = {"controller", "set", "b", "b_set", "sweep"}
+_SETTING = {"controller", "set", "rule", "b", "b_set", "b_rule", "sweep"}
 """Keys of a state that readers choose."""
 
 

@@ -14,6 +14,7 @@ from kneepoint.common.places import BUILT, TOOL
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import read_library
 from kneepoint.tools.playground.links import shipped_links
+from kneepoint.tools.playground.rules import EXAMPLES, words
 from kneepoint.tools.playground.state import State
 
 MODULE = "kneepoint.wasm"
@@ -77,6 +78,8 @@ def make_page(
     data = {
         "defaults": State().model_dump(),
         "links": links or shipped_links(),
+        "rules": [{"title": title, "text": text} for title, text in EXAMPLES.items()],
+        "language": words(),
         "exercise": exercise and exercise.for_page(),
     }
     parts = {

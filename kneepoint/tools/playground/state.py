@@ -1,16 +1,26 @@
 """The state of the page, which its address contains: keys, defaults and meanings."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from kneepoint.common.config_file import ConfigModel, matching
 from kneepoint.engines.catalogue import Catalogue
 from kneepoint.networks.config import HostModel, Queue
+from kneepoint.search.language import parse
 from kneepoint.tools.playground.links import Link
 
 Trace = Annotated[str, matching(r"([^:\s]+:([0-9a-f]{64})?)?", "NAME:SHA-256, without blanks")]
+
+
+def _is_rule(text: str) -> str:
+    if text:
+        parse(text)
+    return text
+
+
+RuleText = Annotated[str, AfterValidator(_is_rule)]
 
 
 class State(ConfigModel):
@@ -20,6 +30,7 @@ class State(ConfigModel):
     set: Mapping[str, float] = Field(
         default={}, description="parameters of the controller by name, in the address set.NAME"
     )
+    rule: RuleText = Field(default="", description="text of the rule of controller rule")
     link: Link = Field(
         default="synthetic-slow",
         description="a network with synthetic links, `constant`, or `file`: a trace of the reader",
@@ -51,6 +62,16 @@ class State(ConfigModel):
     b_set: Mapping[str, float] = Field(
         default={}, description="parameters of this controller by name, in the address b.set.NAME"
     )
+    b_rule: RuleText = Field(
+        default="", description="text of the rule of this controller, in the address b.rule"
+    )
+
+    @model_validator(mode="after")
+    def _has_rules_of_rules(self) -> Self:
+        for key, name in (("rule", self.controller), ("b_rule", self.b)):
+            if getattr(self, key) and name != "rule":
+                raise ValueError(f"{key} is for the controller rule, not {name or 'none'}")
+        return self
 
     def check_controllers(self, catalogue: Catalogue, where: str) -> None:
         """Raises KneepointError if a controller or a parameter is unknown, or out of range."""

@@ -16,10 +16,13 @@ from kneepoint.common.programs import run_built
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.networks.config import Synthetic
+from kneepoint.search.language import ARGUMENTS, OUTPUTS, SIGNALS, parse
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FOLDER, read_library
 from kneepoint.tools.playground.links import shipped_links
 from kneepoint.tools.playground.page import MODULE, make_page
+from kneepoint.tools.playground.rules import EXAMPLES, words
+from tests.conftest import ROOT
 from tests.tools.playground.conftest import TASK
 
 
@@ -56,6 +59,9 @@ def test_exercise_becomes_html_and_changed_keys() -> None:
         ({"start": {"delay_ms": 0.5}}, "delay_ms"),
         ({"start": {"seed": 2**53}}, "seed"),
         ({"hidden": {"loss": 2}}, "loss"),
+        ({"hidden": {"rule": "w = w", "controller": "rule"}}, "hidden"),
+        ({"start": {"controller": "reno", "rule": "w = w"}}, "rule is for"),
+        ({"start": {"controller": "rule", "rule": "w = x"}}, "start.rule.*x is neither"),
         ({"hidden": {"host_model": "events"}}, "event-loop"),
         ({"hidden": {"set": {"window": 2}}}, "hidden: set"),
     ],
@@ -113,6 +119,15 @@ def test_words_of_a_link_make_the_trace_of_its_network() -> None:
     assert link.options[:4] == ["--seed", "1", "--duration-s", "2.0"]
     made, status, complaint = run_built(program, *link.options)
     assert (status, complaint) == (0, "") and made.endswith(b"\n2000\n")
+
+
+def test_the_editor_knows_examples_and_the_words_of_the_language() -> None:
+    taught = (ROOT / "docs/how-to/evolve-a-rule.md").read_text(encoding="utf-8")
+    *short, found = EXAMPLES.values()
+    assert all(line in taught for line in found.splitlines())
+    assert all(parse(rule).operators < parse(found).operators for rule in short)
+    told = " ".join(words())
+    assert all(name in told for name in (*SIGNALS, *OUTPUTS, *ARGUMENTS))
 
 
 def test_without_the_module_the_remedy_is_named(tmp_path: Path) -> None:

@@ -44,6 +44,16 @@ export class Emulator {
     return this.#ask({ kind: "run", scenario, series });
   }
 
+  /**
+   * Asks about a rule.
+   * @param {string} text the rule
+   * @param {object} set values of the parameters of controller `rule`, by name
+   */
+  async rule(text, set) {
+    if (!this.#worker) await this.start();
+    return this.#ask({ kind: "rule", text, settings: Object.entries(set).map((pair) => pair.join("=")).join(" ") });
+  }
+
   #ask(job) {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {

@@ -5,8 +5,9 @@ import { Emulator } from "kneepoint/emulator";
 import { Exercise } from "kneepoint/exercise";
 import { assign, take, traces } from "kneepoint/links";
 import { unpack } from "kneepoint/packed";
+import { RuleEditor } from "kneepoint/rule";
 import { interval, Series, series } from "kneepoint/series";
-import { changed, data, DEFAULTS, format, parse, patched, quote } from "kneepoint/state";
+import { changed, data, DEFAULTS, format, parse, patched, quote, SIDES } from "kneepoint/state";
 
 const TRAIL = 12; // number of previous points
 const SEEDS = 10;
@@ -32,16 +33,18 @@ const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost indep
 const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, least: 0.01, most: 500, type: "real", scale: "log" };
 const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, least: 0, most: 1000000, type: "integer", scale: "linear" };
 
-const CONDITIONS = Object.keys(DEFAULTS).filter((key) => !["controller", "set", "b", "b_set", "sweep"].includes(key));
+const CONDITIONS = Object.keys(DEFAULTS).filter((key) => !["sweep", ...Object.values(SIDES).flat()].includes(key));
 
 const find = (id) => document.getElementById(id);
-const start = { ...DEFAULTS, ...data.exercise?.start };
+const start = changed(DEFAULTS, data.exercise?.start ?? {});
 const exercise = data.exercise && new Exercise(data.exercise, find("exercise"));
 
 let state = start;
 let catalogue;
 let emulator;
 let pictures;
+let encoding; // names of the parameters that encode a rule
+const editors = {}; // of rules, by side
 let present = []; // {side, names, figures, run} of the last good runs
 const before = { a: [], b: [] };
 let swept = { key: "", points: [] };
@@ -61,20 +64,29 @@ const namesOf = (declared) => declared.map(({ name }) => name);
 const controllerOf = (name) => catalogue.controllers.find((each) => each.name === name);
 
 // Parameters that most controllers have come last: the other parameters characterise a controller.
-function parametersOf(name) {
+function parametersOf(side) {
+  const [controller, , rule] = SIDES[side].map((key) => state[key]);
   const owners = (parameter) => catalogue.controllers.filter((each) => each.parameters.some((own) => own.name === parameter.name)).length;
   const isCommon = (parameter) => owners(parameter) > catalogue.controllers.length / 2;
-  const all = controllerOf(name).parameters;
-  return [...all.filter((each) => !isCommon(each)), ...all.filter(isCommon)].filter((each) => !exercise || exercise.shows(each.name));
+  const all = controllerOf(controller).parameters.filter(({ name }) => !rule || !encoding.includes(name));
+  return [...all.filter((each) => !isCommon(each)), ...all.filter(isCommon)].filter((each) => shows(each.name));
 }
 
-function scenarioOf(given, side, seed = given.seed) {
+const shows = (name) => !exercise || exercise.shows(name);
+
+/** The parameters of the emulator's controller; throws an Error for a rule with a mistake. */
+async function flowOf(controller, set, rule) {
+  const { reason, parameters } = rule ? await emulator.rule(rule, set) : {};
+  if (reason) throw new Error(reason);
+  return { controller, parameters: { ...parameters, ...set } };
+}
+
+async function scenarioOf(given, side, seed = given.seed) {
   const link = traces(given, data.links);
-  const controller = side === "b" ? given.b : given.controller;
   const common = { delay_ms: given.delay_ms };
   const uplink = { ...common, trace: link.uplink, queue: given.queue };
   if (given.loss !== 0) uplink.loss_probability = given.loss;
-  const own = { controller, parameters: side === "b" ? given.b_set : given.set };
+  const own = await flowOf(...SIDES[side].map((key) => given[key]));
   const flows = [{}, ...(given.beside ? [{ controller: given.beside }] : [])];
   const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, seed };
   if (link.sha256?.every(Boolean)) [uplink.trace_sha256, scenario.downlink.trace_sha256] = link.sha256;
@@ -86,14 +98,14 @@ function scenarioOf(given, side, seed = given.seed) {
 }
 
 async function figuresOf(given, side, seed) {
-  const job = scenarioOf(given, side, seed);
+  const job = await scenarioOf(given, side, seed);
   return (await emulator.run(job.scenario, job.traces, false)).figures;
 }
 
 async function runBoth(given) {
   const found = [];
   for (const side of given.b ? ["a", "b"] : ["a"]) {
-    const job = scenarioOf(given, side);
+    const job = await scenarioOf(given, side);
     const answer = await emulator.run(job.scenario, job.traces, true);
     const { interval_s } = job.scenario;
     const names = answer.figures.flows.map((flow) => flow.controller);
@@ -185,10 +197,11 @@ async function rest() {
 
 async function runSweep(goesOn) {
   if (exercise && !exercise.sweeps) return;
-  const parameters = parametersOf(state.controller).filter((each) => each.low < each.high);
+  const numbers = editors.a?.numbers ?? [];
+  const parameters = [...numbers, ...parametersOf("a")].filter((each) => each.low < each.high);
   const parameter = parameters.find((each) => each.name === state.sweep) ?? parameters[0];
   if (!parameter) return;
-  find("swept").replaceChildren(...parameters.map((each) => element("option", { selected: each === parameter }, each.name)));
+  find("swept").replaceChildren(...parameters.map((each) => element("option", { value: each.name, selected: each === parameter }, numbers.includes(each) ? `${each.name}: ${each.meaning}` : each.name)));
   const key = format({ ...state, b: "", sweep: parameter.name, set: { ...state.set, [parameter.name]: 0 } });
   if (key === swept.key && swept.isWhole) return drawPlane();
   const { low, high, scale, type } = parameter;
@@ -239,25 +252,41 @@ function change(keys, redraws = false) {
 const offered = () => namesOf(catalogue.controllers).filter((name) => !exercise || exercise.offers(name));
 
 function settingOf(side) {
-  const [key, set] = side === "b" ? ["b", "b_set"] : ["controller", "set"];
+  const [key, set, rule] = SIDES[side];
   const box = element("div", { class: `side-${side}` }, element("h2", {}, state.b ? `Setting ${side.toUpperCase()}` : "Controller"));
   box.append(choice("Controller", offered(), state[key], (name) => {
-    const { [set]: values, sweep } = changed(start, { [key]: name });
-    change({ [key]: name, [set]: values, ...(side === "a" && { sweep }) }, true);
+    const next = changed(start, { [key]: name });
+    change(Object.fromEntries([...SIDES[side], ...(side === "a" ? ["sweep"] : [])].map((each) => [each, next[each]])), true);
   }));
   box.append(element("p", { class: "meaning" }, controllerOf(state[key]).summary));
-  const sliders = parametersOf(state[key]).map((parameter) =>
+  if (state[rule]) box.append(editorOf(side).box);
+  else delete editors[side];
+  const sliders = parametersOf(side).map((parameter) =>
     slider(parameter, state[set][parameter.name] ?? parameter.default, (value) => change({ [set]: { ...state[set], [parameter.name]: value } })));
   box.append(element("div", {}), ...sliders.slice(0, FEW));
   if (sliders.length > FEW) box.append(element("details", {}, element("summary", {}, "More parameters"), ...sliders.slice(FEW)));
   return box;
 }
 
+function editorOf(side) {
+  const [, set, rule] = SIDES[side];
+  const isNetwork = () => data.links.some(({ name }) => name === state.link) && !Object.keys(state.further).length;
+  editors[side] ??= new RuleEditor({
+    parse: (text) => emulator.rule(text, state[set]).catch((error) => ({ reason: error.message })),
+    change: (text) => text !== state[rule] && change({ [rule]: text }),
+    shows,
+    study: () => ({ network: isNetwork() ? state.link : "your-network", set: state[set] }),
+    tell,
+  });
+  editors[side].show(state[rule]);
+  return editors[side];
+}
+
 function build() {
   const places = [settingOf("a")];
   if (state.b) places.push(settingOf("b"));
   if (!exercise) {
-    const toggled = () => change(state.b ? { b: "", b_set: {} } : { b: state.controller, b_set: { ...state.set } }, true);
+    const toggled = () => change(state.b ? { b: "", b_set: {}, b_rule: "" } : { b: state.controller, b_set: { ...state.set }, b_rule: state.rule }, true);
     places.push(element("button", { type: "button", onclick: toggled }, state.b ? "Remove setting B" : "Compare with a second setting"));
   }
   find("setting").replaceChildren(...places);
@@ -313,8 +342,8 @@ async function tryOrders(taken, wanted) {
   await change({}, true);
 }
 
-/** The state of an address; throws an Error if the page does not offer one of its names. */
-function stateOf(address) {
+/** The state of an address; throws an Error if the page does not offer one of its names, or a rule has a mistake. */
+async function stateOf(address) {
   const next = parse(address, start);
   const require = (key, name, known) => {
     if (!known.includes(name)) throw new Error(`address: ${key} ${quote(name)} is not among ${known.filter(Boolean).join(", ") || "the keys"}`);
@@ -329,14 +358,18 @@ function stateOf(address) {
   const parameters = (name) => (name ? namesOf(controllerOf(name).parameters) : []);
   for (const name of [...Object.keys(next.set), next.sweep]) require("parameter", name, ["", ...parameters(next.controller)]);
   for (const name of Object.keys(next.b_set)) require("b's parameter", name, parameters(next.b));
+  for (const [controller, set, rule] of Object.values(SIDES)) {
+    if (next[rule]) require(`controller of a ${rule}`, next[controller], ["rule"]);
+    await flowOf(next[controller], next[set], next[rule]).catch((error) => Promise.reject(new Error(`address: ${rule}: ${error.message}`)));
+  }
   return next;
 }
 
 /** Shows the state of the address; if it is broken, the present state and picture remain. */
-function open() {
+async function open() {
   complaint = "";
   try {
-    state = stateOf(location.hash);
+    state = await stateOf(location.hash);
   } catch (error) {
     complaint = error.message;
     if (present.length) return tell(complaint);
@@ -360,7 +393,9 @@ function listen() {
   find("swept").onchange = () => change({ sweep: find("swept").value });
   find("sweep").addEventListener("click", ({ target }) => {
     const value = Number(target.dataset.value);
-    if (target.dataset.value) change({ set: { ...state.set, [swept.parameter.name]: value } }, true);
+    if (!target.dataset.value) return;
+    if (editors.a?.numbers.some(({ name }) => name === swept.parameter.name)) editors.a.set(swept.parameter.name, value);
+    else change({ set: { ...state.set, [swept.parameter.name]: value } }, true);
   });
   find("copy").onclick = () => {
     complaint = "";
@@ -375,6 +410,7 @@ async function begin() {
     const module = await WebAssembly.compile(await (await unpack(find("module").textContent)).arrayBuffer());
     emulator = new Emulator(module, find("worker").textContent);
     catalogue = await emulator.start();
+    encoding = Object.keys((await emulator.rule(data.rules[0].text, {})).parameters);
   } catch (error) {
     tell(`This browser cannot run the emulator (${error.message}); use a current Firefox, Chrome or Safari.`, true);
     return;

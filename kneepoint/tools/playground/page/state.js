@@ -4,6 +4,8 @@
 export const data = JSON.parse(document.getElementById("data").textContent);
 export const DEFAULTS = data.defaults;
 const KEYS = Object.keys(DEFAULTS).filter((key) => !key.endsWith("set"));
+const written = (key) => (key === "b_rule" ? "b.rule" : key);
+const KEY_OF = Object.fromEntries(KEYS.map((key) => [written(key), key]));
 
 /**
  * Reads an address.
@@ -21,20 +23,28 @@ export function parse(hash, defaults = DEFAULTS) {
     const [, owner, name] = /^(b\.)?set\.([a-z]\w*)$/i.exec(key) ?? [];
     if (name) {
       given[owner ? "b_set" : "set"][name] = number(key, text);
-    } else if (KEYS.includes(key)) {
-      given[key] = READERS[typeof DEFAULTS[key]](key, text);
+    } else if (Object.hasOwn(KEY_OF, key)) {
+      given[KEY_OF[key]] = READERS[typeof DEFAULTS[KEY_OF[key]]](key, text);
     } else {
-      throw new Error(`address: unknown key ${quote(key)}; known: ${KEYS.join(", ")}, set.NAME, b.set.NAME`);
+      throw new Error(`address: unknown key ${quote(key)}; known: ${Object.keys(KEY_OF).join(", ")}, set.NAME, b.set.NAME`);
     }
   }
   return changed(defaults, given);
 }
 
-/** A state with other keys; parameters and the sweep stay only with the controller that they belong to. */
+/** The keys of each side: controller, parameters, rule. */
+export const SIDES = { a: ["controller", "set", "rule"], b: ["b", "b_set", "b_rule"] };
+
+// The controller `rule` begins with a rule, unless its parameters are a program.
+const firstRule = (controller, set) => (controller === "rule" && !("code_0" in set) ? data.rules[0].text : "");
+
+/** A state with other keys; parameters, rule and sweep stay only with the controller that they belong to. */
 export function changed(state, keys) {
   const next = { ...state, ...keys };
-  for (const [controller, set] of [["controller", "set"], ["b", "b_set"]]) {
-    next[set] = { ...(next[controller] === state[controller] ? state[set] : {}), ...keys[set] };
+  for (const [controller, set, rule] of Object.values(SIDES)) {
+    const isSame = next[controller] === state[controller];
+    next[set] = { ...(isSame ? state[set] : {}), ...keys[set] };
+    next[rule] = keys[rule] ?? (isSame ? state[rule] : firstRule(next[controller], next[set]));
   }
   if (next.controller !== state.controller) next.sweep = keys.sweep ?? "";
   return next;
@@ -54,9 +64,9 @@ export function patched(target, patch) {
 
 /** Writes a state as an address that `parse` reads. */
 export function format(state, defaults = DEFAULTS) {
-  const written = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
-  const changed = KEYS.filter((key) => key === "controller" || key === "link" || written(state[key]) !== written(defaults[key]));
-  const pairs = changed.map((key) => [key, written(state[key])]);
+  const textOf = (value) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+  const changed = KEYS.filter((key) => key === "controller" || key === "link" || textOf(state[key]) !== textOf(defaults[key]));
+  const pairs = changed.map((key) => [written(key), textOf(state[key])]);
   for (const [name, value] of Object.entries(state.set)) pairs.push([`set.${name}`, value]);
   for (const [name, value] of Object.entries(state.b ? state.b_set : {})) pairs.push([`b.set.${name}`, value]);
   return `#${pairs.map(([key, value]) => `${key}=${readable(String(value))}`).join("&")}`;

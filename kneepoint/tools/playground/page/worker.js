@@ -17,6 +17,9 @@ const JOBS = {
   trace({ name, text, words }) {
     found(words ? core.synthesize(name, words) : core.write(name, text));
   },
+  rule({ text, settings }) {
+    return JSON.parse(core.rule(settings, text)); // also a mistake is an answer, with its place
+  },
   run({ scenario, series }) {
     const job = { scenario, flows: true };
     const logs = series && scenario.uplink.trace; // a link without a trace has no log

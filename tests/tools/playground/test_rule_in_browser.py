@@ -1,0 +1,272 @@
+"""The editor of a rule in a real browser: what readers type, move, send and copy."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from kneepoint.common.places import SHIPPED
+from kneepoint.config.workflow import Workflow
+from kneepoint.engines.built import EMULATE
+from kneepoint.engines.catalogue import load_catalogue
+from kneepoint.runs.load import load_workflow
+from kneepoint.tools.playground.rules import EXAMPLES
+from tests.browser import chromium
+from tests.browser.devtools import Page
+from tests.browser.test_report_page import VIOLATIONS
+from tests.conftest import ROOT
+from tests.tools.playground.conftest import TASK, page_of
+from tests.tools.playground.page_steps import (
+    POWER,
+    SLIDER,
+    SWEPT,
+    WRONG,
+    settle,
+    show,
+    slide,
+)
+from tests.wasm.test_rules import PACED
+
+pytestmark = pytest.mark.slow
+
+SHORT = "w = w + 0.1 if rtt < 40 else w - 0.5"
+FOUND = EXAMPLES["Found by a search"]
+AREA = "document.querySelector('textarea')"
+MISTAKE = "document.querySelector('.mistake').textContent"
+COPIED = "document.querySelector('pre[role=region]:not([hidden])')?.textContent"
+
+
+def address(text: str, more: str = "") -> str:
+    """Returns the address of a rule on a short link, and with further keys."""
+    return f"#controller=rule&rule={quote(text)}&link=constant&rate_mbps=5&duration_s=9{more}"
+
+
+def type_(page: Page, text: str) -> None:
+    """Types a text in place of the editor's."""
+    page.evaluate(f"{AREA}.focus(); {AREA}.select()")
+    page.send("Input.insertText", text=text)
+
+
+def type_good(page: Page, text: str) -> None:
+    """Types a rule, and waits for its picture."""
+    before = page.evaluate("location.hash")
+    type_(page, text)
+    page.wait_for(f"location.hash !== {json.dumps(before)}")
+    settle(page)
+
+
+def text_of(page: Page) -> Any:
+    return page.evaluate(f"{AREA}.value")
+
+
+@pytest.mark.parametrize("text", [SHORT, FOUND, PACED])
+def test_digits_are_the_digits_of_the_command(
+    opened: Page, url: str, tmp_path: Path, text: str
+) -> None:
+    show(opened, f"{url}#controller=rule&link=synthetic-medium&seed=3")
+    type_good(opened, f"{text} # changed")
+    rows = opened.evaluate("[...document.querySelectorAll('#numbers td')].map((td) => td.title)")
+    words = ("run", "rule", "--set", f"rule={text}", "--network", "synthetic-medium")
+    command = [sys.executable, "-m", "kneepoint", *words, "--seed", "3", "--json"]
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    found = json.loads(said.stdout)
+    metrics = ("power", "throughput_mbps", "signal_delay_p95_ms")
+    assert list(map(float, rows[:3])) == [found[name] for name in metrics]
+
+
+def test_a_typed_rule_runs_and_its_address_shows_it_again(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    first = opened.evaluate(POWER)
+    text = "target = 60 # ms: 100 % & more é\nw = w + 3 * w ** -1 if rtt < target else 0.9 * w"
+    type_good(opened, text)
+    second = opened.evaluate(POWER)
+    assert second != first and opened.problems == []
+    hash_ = opened.evaluate("location.hash")
+    opened.open("about:blank")
+    show(opened, url + hash_)
+    assert (text_of(opened), opened.evaluate(POWER)) == (text, second)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "told"),
+    [
+        ("w = w + 1 if rtt < lenght else w", "lenght", "lenght"),
+        ("q = owd\nw = q + w", "q + w", "line 2"),
+        ("w = (w + 1", "", "line 1"),
+        ("w = w + " + "1 + " * 10**6 + "1", "", "4000"),
+        ("", "", "neither w nor window"),
+    ],
+)
+def test_a_mistake_is_marked_and_the_last_picture_stays(
+    opened: Page, url: str, text: str, marked: str, told: str
+) -> None:
+    show(opened, url + address(SHORT))
+    before = [opened.evaluate(POWER), opened.evaluate("location.hash")]
+    type_(opened, text) if text else opened.evaluate(
+        f"{AREA}.value = ''; {AREA}.dispatchEvent(new Event('input'))"
+    )
+    line = opened.wait_for(MISTAKE)
+    assert told in line and "\n" not in line
+    assert opened.evaluate("document.querySelector('.rule mark').textContent.trim()") == marked
+    assert opened.evaluate(f"{AREA}.ariaInvalid") == "true"
+    described = f"document.getElementById({AREA}.getAttribute('aria-describedby')).textContent"
+    assert opened.evaluate(described) == line
+    slide(opened, "delay_ms", 0.1)  # the page goes on with the last rule
+    slide(opened, "delay_ms", 0.1)
+    assert opened.evaluate(f"{AREA}.value.length") == len(text)
+    opened.evaluate(f"location.hash = {json.dumps(before[1])}")
+    opened.wait_for(f"{POWER} === '{before[0]}'")
+    type_good(opened, "w = w + 1 if rtt < 30 else w - 2")
+    assert opened.evaluate(MISTAKE) == "" and opened.evaluate(POWER) != before[0]
+
+
+def test_keys_alone_reach_the_editor_and_its_copies(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    for _ in range(9):
+        opened.press("Tab")
+        if opened.evaluate("document.activeElement.tagName") == "TEXTAREA":
+            break
+    before = opened.evaluate(POWER)
+    opened.send("Input.insertText", text="\nwindow = 9\n")  # wherever the caret is
+    opened.wait_for(f"{POWER} !== '{before}'")
+    for _ in range(20):
+        opened.press("Tab")
+        if "C++" in str(opened.evaluate("document.activeElement.textContent")):
+            break
+    opened.evaluate("document.activeElement.click()")
+    assert "window = 9" in opened.wait_for(COPIED)
+
+
+def test_sliders_write_numbers_into_the_text(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    opened.wait_for("document.querySelector('[data-name=number_1]')")
+    for share in (0.2, 0.9, 1, 0.5):  # each while the answer to the last is on its way
+        opened.evaluate(
+            f"(() => {{ const slider = {SLIDER.format('number_1')}; slider.value = {1000 * share};"
+            "slider.dispatchEvent(new Event('input')); })()"
+        )
+    slide(opened, "number_0", 1)
+    opened.wait_for("location.hash.includes('160')")
+    assert text_of(opened) == "w = w + 0.1 if rtt < 160 else w - 0.5"
+    assert opened.evaluate("document.querySelectorAll('.rule .slider').length") == 3
+
+
+def test_a_number_is_swept_and_a_point_writes_its_value(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT, "&sweep=number_0"))
+    knee = opened.wait_for(f"document.querySelector('#swept').value === 'number_0' && {SWEPT}")
+    assert "knee" in knee
+    value = opened.evaluate("document.querySelector('#sweep circle[data-value]').dataset.value")
+    opened.evaluate(
+        "document.querySelector('#sweep circle[data-value]')"
+        ".dispatchEvent(new MouseEvent('click', { bubbles: true }))"
+    )
+    opened.wait_for(f"location.hash.includes('{value}')")
+    assert text_of(opened) == f"w = w + 0.1 if rtt < {value} else w - 0.5"
+
+
+def test_two_rules_stand_side_by_side(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT, f"&b=rule&b.rule={quote(FOUND)}"))
+    powers = "[...document.querySelectorAll('#numbers td:nth-child(2)')].map((td) => td.title)"
+    one, two = opened.evaluate(powers)
+    assert one != two
+    assert opened.evaluate("[...document.querySelectorAll('textarea')].map((a) => a.value)") == [
+        SHORT,
+        FOUND,
+    ]
+    opened.evaluate("document.querySelector('.side-b select').value = 'timely'")
+    opened.evaluate("document.querySelector('.side-b select').onchange()")
+    opened.wait_for("!location.hash.includes('b.rule')")
+    assert opened.evaluate("document.querySelectorAll('textarea').length") == 1
+
+
+@pytest.mark.parametrize(
+    ("hash_", "told"),
+    [
+        ("#controller=rule&rule=w+=+x", "'x'"),
+        ("#rule=w+=+w", "rule"),
+        ("#controller=rule&b=rule&b.rule=w+=", "b_rule"),
+        ("#controller=rule&rule=w+=+w&set.code_0=7", "code_0"),
+    ],
+)
+def test_a_broken_address_changes_nothing(opened: Page, url: str, hash_: str, told: str) -> None:
+    show(opened, url + address(SHORT))
+    power = opened.evaluate(POWER)
+    opened.evaluate(f"location.hash = {json.dumps(hash_)}")
+    line = opened.wait_for(WRONG)
+    assert told in line and "\n" not in line
+    assert (text_of(opened), opened.evaluate(POWER)) == (SHORT, power)
+
+
+def test_a_program_in_parameters_runs_without_a_text(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    power = opened.evaluate(POWER)
+    opened.open("about:blank")
+    link = "link=constant&rate_mbps=5&duration_s=9"
+    code = "&set.code_0=4887691432129&set.code_1=99593"
+    numbers = "&set.number_0=40&set.number_1=0.1&set.number_2=0.5"
+    show(opened, f"{url}#controller=rule&{link}{code}{numbers}")
+    assert opened.evaluate(POWER) == power
+    assert opened.evaluate("document.querySelectorAll('textarea').length") == 0
+
+
+def study_in(folder: Path, text: str) -> Workflow:
+    """Loads a project with this study, and checks it against the emulator's controllers."""
+    network = "networks/synthetic-medium.yaml"
+    for path, content in {
+        "config.yaml": "seed: 1\ncache: null\nstudies: [my-rule]\n",
+        "studies/my-rule.yaml": text,
+        network: (SHIPPED / network).read_text(encoding="utf-8"),
+    }.items():
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(content)
+    workflow = load_workflow(folder / "config.yaml")
+    workflow.check_against(load_catalogue(EMULATE))
+    return workflow
+
+
+def test_a_copied_study_is_valid_and_searches_the_numbers(
+    opened: Page, url: str, tmp_path: Path
+) -> None:
+    text = "x = 0 - 1e-7\nw = w + (-0.2 if x > 1e20 else 0.1)"
+    show(opened, url + "#controller=rule&link=synthetic-medium&set.initial_window=7")
+    type_good(opened, text)
+    opened.evaluate("document.querySelector('.copies button').click()")
+    study = study_in(tmp_path, opened.wait_for(COPIED)).studies["my-rule"]
+    assert study.networks == ("synthetic-medium",) and study.parameters["initial_window"] == 7
+    values = {f"number_{k}": value for k, value in enumerate((0, 1e-7, 1e20, -0.2, 0.1))}
+    assert study.space.keys() == values.keys() and study.parameters["code_0"] > 0
+    assert all(study.space[name].contains(value) for name, value in values.items())
+
+
+@pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (390, False), (1400, True)])
+def test_the_editor_violates_no_rule_of_axe_and_fits_its_width(
+    opened: Page, url: str, width: int, is_dark: bool
+) -> None:
+    show(opened, url + address(FOUND, "&b=rule"), width, is_dark=is_dark)
+    opened.evaluate("document.querySelector('.copies button').click()")
+    opened.wait_for(COPIED)
+    opened.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+    for text in (FOUND, "w = lenght"):
+        type_(opened, text)
+        settle(opened)
+        opened.evaluate(f"{chromium.axe()}; null")
+        assert opened.evaluate(f"(async () => {{ {VIOLATIONS} }})()") == []
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_an_exercise_begins_with_its_rule(opened: Page, tmp_path: Path) -> None:
+    rule = {"controllers": ["rule"], "parameters": ["number_0"]}
+    start = {"controller": "rule", "rule": SHORT, "link": "constant"}
+    path = tmp_path / "exercise.html"
+    path.write_text(page_of({**TASK, **rule, "start": start}), encoding="utf-8")
+    show(opened, path.as_uri())
+    assert text_of(opened) == SHORT
+    opened.wait_for("document.querySelector('.rule .slider')")
+    assert opened.evaluate("document.querySelectorAll('.slider').length") == 1
+    shutil.rmtree(tmp_path, ignore_errors=True)
