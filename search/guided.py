@@ -169,8 +169,8 @@ class EmulatedGuide:
         """Returns the p value of the test that the guide is right.
 
         Two tests are combined (Bonferroni): of deviations in any direction, and of deviations along
-        the likely ones, a common factor and another propagation delay. Each p value is averaged
-        over the noise ratios: noisier runs do not refute the guide.
+        the likely directions, a common factor and another propagation delay. Each p value is
+        averaged over the noise ratios: noisier runs do not refute the guide.
         """
         of_path = self.paths[-1].mean - self.paths[0].mean
         likely = np.stack([np.ones_like(of_path), of_path], axis=1)

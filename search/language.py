@@ -1,8 +1,9 @@
 """The language of rules: assignments in Python's notation, for the controller `rule`.
 
 They are executed in order at every acknowledgment. An expression has a dimension: delays and times
-are in ms, windows in packets, rates in packets per ms; all else is a number. A literal has any.
-controllers/wasm/rule_language.cc parses the same language for the playground.
+are in ms, windows in packets, rates in packets per ms; everything else is a number. A literal has
+any dimension. controllers/wasm/rule_language.cc parses the same language for the
+playground.
 """
 
 import ast

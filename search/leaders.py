@@ -31,7 +31,8 @@ from kneepoint.stats.posterior import (
 CLEAR = 0.95
 """The probability that the recommendation is within 1 % of the best at which measurements end."""
 CLEAR_TRIAL = 0.975
-"""The same for the trials of a search: with 0.95, 75 of 80 choices were (docs/searches.md)."""
+"""The same for the trials of a search: with 0.95, only 75 of 80 choices were within 1 %
+(docs/searches.md)."""
 NEAR, MOST = 0.7, 300
 """The minimum share of the best value, and the maximum number, of candidates."""
 

@@ -245,12 +245,12 @@ def score_fit(
 ) -> Score:
     """Scores by the misfit to published rows, to minimise.
 
-    The runs of a row are averaged. Each figure of the row has a relative error
-    e = |ln(ours / published)| and a loss; the misfit is the mean loss of a table, averaged over
-    tables, which weigh the same however many rows they have. Power counts only where a row has
-    neither throughput nor delay, which determine it. The robust loss is Huber's: e^2 / 2s up to
-    s = MISFIT_SCALE, then e - s/2, so that a wrong row pulls no harder than one with the error s.
-    Otherwise the loss is e^2.
+    The runs of a row are averaged. Each figure of the row has a relative error e = |ln(ours /
+    published)| and a loss; the misfit is the mean loss of a table, averaged over tables, which
+    weigh the same however many rows they have. Power counts only where a row has neither throughput
+    nor delay, which determine it. The robust loss is Huber's: e^2 / 2s up to s = MISFIT_SCALE, then
+    e - s/2, so that a wrong row pulls no harder than a row with the error s. Otherwise the loss is
+    e^2.
 
     Args:
         runs: the runs of the trial, each with its row.

@@ -51,7 +51,7 @@ class Opponent:
     parameters: Mapping[str, float]
 
     def instead(self, spec: RunSpec) -> RunSpec:
-        """Returns a run with its setting replaced by this one."""
+        """Returns a run with its setting replaced by the opponent's."""
         return replace(
             spec,
             controller=self.controller.name,
@@ -172,7 +172,7 @@ class StudyPlan:
 
     @property
     def start(self) -> Sequence[Point]:
-        """Points of the first trials: all known points, the given ones, or else the defaults."""
+        """Points of the first trials: all known points, the given points, or else the defaults."""
         return self.points or self.given or ((self.defaults,) if self.defaults else ())
 
     @property

@@ -1,8 +1,8 @@
 """Pruners of races: Optuna's by name, and our own elitist race.
 
 All trials of a raced study run the same pairs of network and seed in the same order (common random
-numbers), so that differences come from parameters, not chance. A trial reports one value per
-pair; after the first pairs it may be stopped before each further one.
+numbers), so that differences come from parameters, not chance. A trial reports one value per pair;
+after the first pairs it may be stopped before each further pair.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and scheduling of all tests."""
 
 import os
 import signal
@@ -22,11 +22,11 @@ REAL_TIME = "pytest.mark.real_time"
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Keeps the tests of a file in one process, and those of files that belong together.
+    """Keeps the tests of a file, and of files that belong together, in one process.
 
-    What a file sets up for its module, a Ray for example, is set up once then. All tests on one
-    finished workflow belong together, and all tests in real time. To the latter, other processes
-    give way until they have ended.
+    Fixtures of a module, such as a Ray, are then set up once. All tests on the finished workflow
+    belong together, and so do all tests in real time. While tests in real time run, the other
+    processes yield the processor to them.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -35,7 +35,8 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         super().schedule()
         if self._real_time_goes_on():
-            # Not by niceness: only an idle process gives way as soon as another wakes up.
+            # By SCHED_IDLE, not by niceness: only an idle process yields as soon as another wakes
+            # up.
             others = [node for node in self.nodes if REAL_TIME not in self.assigned_work[node]]
             self._schedule_as(os.SCHED_IDLE, others)
 
@@ -45,7 +46,8 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
         went_on = self._real_time_goes_on()
         super().mark_test_complete(node, item_index, duration)
         if went_on and not self._real_time_goes_on():
-            # Only root takes idleness back. Beside one that is not idle, others would starve.
+            # Only root can leave SCHED_IDLE. Beside a process that is not idle, idle processes
+            # would starve.
             self._schedule_as(os.SCHED_OTHER if os.geteuid() == 0 else os.SCHED_IDLE, self.nodes)
 
     def _real_time_goes_on(self) -> bool:
@@ -60,7 +62,7 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def _tasks(pid: int) -> Iterator[int]:
-    """The threads of a process and, as far as they have not ended, of those that it started."""
+    """Yields the threads of a process and of its living descendants."""
     for task in Path(f"/proc/{pid}/task").glob("*"):
         yield int(task.name)
         with suppress(FileNotFoundError, ProcessLookupError):
@@ -77,12 +79,12 @@ def _group(path: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FileScheduling:
-    """Several processes share the tests by files. (xdist's groups do nothing with pytest 9.2.)"""
+    """Distributes tests by files. (xdist's groups have no effect with pytest 9.2.)"""
     return FileScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest comes first, so that no process is left alone with it at the end."""
+    """Runs the longest tests first, so that none is left to a single process at the end."""
     items.sort(key=lambda item: (not _is_in_real_time(item), not _is_long_chain(item)))
 
 
@@ -96,13 +98,14 @@ def _is_in_real_time(item: pytest.Item) -> bool:
 
 @pytest.fixture(autouse=True)
 def _no_cache_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A test neither reads nor writes the traces that its user has cached."""
+    """Tests neither read nor write the user's cached traces."""
     monkeypatch.setenv("KNEEPOINT_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
 def usual_signals() -> Iterator[None]:
-    """Lets what a test starts end on signals, though the test's caller, as nohup, ignores some."""
+    """Lets children of a test end on signals, even if the test's caller, such as nohup, ignores
+    some."""
     ends: dict[signal.Signals, Any] = {
         signal.SIGHUP: signal.SIG_DFL,
         signal.SIGINT: signal.default_int_handler,
@@ -127,7 +130,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def workspace(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the finished results with their configuration; the current folder, too."""
+    """A copy of the finished results with their configuration, as the current folder."""
     monkeypatch.chdir(tmp_path)
     make_workspace(tmp_path, finished)
     return tmp_path

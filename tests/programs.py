@@ -1,4 +1,4 @@
-"""Our programs, as a user starts them."""
+"""Starts our programs as a user does."""
 
 import io
 import os
@@ -14,10 +14,10 @@ from kneepoint.cli import main
 def run_module(
     module: str, *words: str | Path, cwd: Path, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs `python -m MODULE WORDS...` to its end in a folder, and returns what it printed.
+    """Runs `python -m MODULE WORDS...` in a folder to its end, and returns its output.
 
     Args:
-        module: as `python -m` takes it.
+        module: its full name.
         words: the module's command line.
         cwd: the folder, whose own modules come first.
         environment: variables beside our own.
@@ -36,7 +36,7 @@ def run_module(
 def run_kneepoint(
     *words: str | Path, cwd: Path, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs `kneepoint WORDS...` in a folder, in this process, and returns what it printed."""
+    """Runs `kneepoint WORDS...` in a folder, in this process, and returns its output."""
     out, err = io.StringIO(), io.StringIO()
     arguments = list(map(str, words))
     status = 0

@@ -1,8 +1,8 @@
-"""A Ray of several nodes on this machine's loopback, where `ray start` refuses a second one.
+"""A Ray of several nodes on this machine's loopback, where `ray start` refuses a second node.
 
     RAY_AUTH_MODE=token RAY_AUTH_TOKEN_PATH=... python -m tests.ray_node FOLDER CPUS
 
-Prints its address, then obeys lines of its input (`add`, `kill NUMBER`) and answers each.
+Prints its address, then executes commands on its input (`add`, `kill NUMBER`) and answers each.
 """
 
 import os
@@ -26,7 +26,7 @@ class Nodes:
     Args:
         cpus: of each node.
         environment: further variables.
-        before: a command that changes how the machine looks to it.
+        before: a command that changes its view of the machine.
     """
 
     cpus: int = 1
@@ -91,7 +91,7 @@ class Nodes:
 
 
 def main(folder: str, cpus: str) -> None:
-    """Starts the head and obeys."""
+    """Starts the head node, and executes commands."""
     mode = os.environ["RAY_AUTH_MODE"]
     os.environ.update(Cluster("127.0.0.1:0", os.environ["RAY_AUTH_TOKEN_PATH"]).environment())
     os.environ["RAY_AUTH_MODE"] = mode
@@ -106,7 +106,7 @@ def main(folder: str, cpus: str) -> None:
         "include_log_monitor": False,
         "temp_dir": folder,
     }
-    os.environ["RAY_TMPDIR"] = folder  # where it notes its address
+    os.environ["RAY_TMPDIR"] = folder  # Ray writes its address there
     cluster = cluster_utils.Cluster()
     nodes = [cluster.add_node(**options)]
     print(cluster.address, flush=True)

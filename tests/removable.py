@@ -1,12 +1,12 @@
-"""Removes one question or tool from a clone, and tries what is left.
+"""Removes one question or tool from a clone, and tests the rest.
 
     python -m tests.removable sweeps
 
-In a temporary clone of the last commit, its folder goes, with its tests and with the pages, the
-configuration and the keys of config.yaml that it declares (see kneepoint.tools and
-kneepoint.questions). What is left must pass the type checker and
-the contracts of imports, list its commands and the experiments of the shipped configuration, pass
-the tests of the other questions and tools, and write a report of made-up results.
+It works in a temporary clone of the last commit, and removes the folder, its tests, and the pages,
+configuration files and keys of config.yaml that it declares (see kneepoint.tools and
+kneepoint.questions). The rest must pass the type checker and the contracts of imports, list its
+commands and the experiments of the shipped configuration, pass the tests of the other questions and
+tools, and write a report of made-up results.
 """
 
 import shutil
@@ -26,16 +26,16 @@ from kneepoint.config.settings import Settings
 ROOT = Path(__file__).resolve().parent.parent
 KINDS = ("questions", "tools")
 NOT_BUILT = shutil.ignore_patterns("CMake*", "*.ninja", "sanitize", "site*", "target-*", ".*")
-"""Of build/: what only a further build needs, and other builds."""
+"""Files of build/ that only further builds need, and other builds."""
 
 
 def names(kind: str) -> list[str]:
-    """The questions, or the tools."""
+    """Returns the names of the questions, or of the tools."""
     return sorted(path.parent.name for path in (ROOT / "kneepoint" / kind).glob("*/__init__.py"))
 
 
 def belongings(kind: str, name: str) -> Iterator[str]:
-    """What belongs to a question or a tool, relative to the repository."""
+    """Yields the paths that belong to a question or a tool, relative to the repository."""
     declaration = import_module(f"kneepoint.{kind}.{name}")
     yield f"kneepoint/{kind}/{name}"
     yield f"tests/{kind}/{name}"
@@ -44,7 +44,7 @@ def belongings(kind: str, name: str) -> Iterator[str]:
 
 
 def keys_of(keys: type[BaseModel], core: type[BaseModel], *under: str) -> Iterator[tuple[str, ...]]:
-    """The paths of keys that are in one model and not in another."""
+    """Yields the paths of keys that are in one model and not in another."""
     for name, field in keys.model_fields.items():
         if name not in core.model_fields:
             yield (*under, name)
@@ -56,13 +56,13 @@ def keys_of(keys: type[BaseModel], core: type[BaseModel], *under: str) -> Iterat
 
 
 def models_in(field: FieldInfo) -> list[type[BaseModel]]:
-    """The model of a key, which may be null."""
+    """Returns the models of a key, whose value may be null."""
     kinds = get_args(field.annotation) or (field.annotation,)
     return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
 
 def without(key: tuple[str, ...], text: str) -> str:
-    """A text in YAML, in block style, without a key and what is indented below it."""
+    """Returns a text in YAML, in block style, without a key and its indented value."""
     lines = text.splitlines(keepends=True)
     begin, end = -1, len(lines)
     for depth, name in enumerate(key):
@@ -119,7 +119,7 @@ def main() -> int:
 
 
 def tell() -> None:
-    """Composes the report of made-up results with all tables and figures that are there."""
+    """Composes the report of made-up results with all available tables and figures."""
     from kneepoint.analysis.derived import with_derived
     from kneepoint.reports import compose, draw
     from tests.analysis import synthetic

@@ -32,9 +32,9 @@ def not_run(name: str) -> InventoryEntry:
 TABLES = (
     table(
         "inventory",
-        "runs of a study, a comparison or the like; busy ones met a busy host before; of the "
-        "kind `not run`: an experiment in real mahimahi that has not run; source, "
-        "wanted_engines, traffic_titles: of a comparison",
+        "the runs of an experiment: a study, a comparison and so on; busy: runs repeated because "
+        "the host was busy; kind `not run`: an experiment in real mahimahi that has not run; "
+        "only a comparison has source, wanted_engines and traffic_titles",
         text("name", "kind", "engine", "title"),
         texts("controllers", "network_titles"),
         whole("settings", "runs", "failed", "busy"),
@@ -59,7 +59,7 @@ TABLES = (
     ),
     table(
         "settings_run",
-        "a trial's setting on a network, and the first of its runs; table, row: what it replays; "
+        "a trial's setting on a network, and the first of its runs; table, row: the replayed row; "
         "parameters are JSON",
         text("study"),
         whole("trial"),

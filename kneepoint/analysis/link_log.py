@@ -4,7 +4,7 @@ The format is written by mm-link (and read by mm-throughput-graph): header lines
 `#`, then one event per line, with the time in milliseconds:
 
     T + BYTES          a packet arrived at the link
-    T # BYTES          an opportunity to deliver so many bytes
+    T # BYTES          an opportunity to deliver BYTES bytes
     T - BYTES DELAY    a packet departed, DELAY ms after it had arrived
     T d PACKETS BYTES  the queue dropped packets
 

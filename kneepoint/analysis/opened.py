@@ -26,7 +26,7 @@ from kneepoint.runs.results import RUNS, TRIALS
 _MAKE = "`kneepoint report` makes"
 _OWN = {
     "runs": "a run of any study, comparison or other experiment; parameter_*: its parameters",
-    "trials": "a trial of any study; parameter_*, network_*, host_*: what the study searches",
+    "trials": "a trial of any study; parameter_*, network_*, host_*: the searched values",
 }
 
 

@@ -85,7 +85,7 @@ def unbuilt(names: Iterable[str], own: Path) -> Iterator[str]:
         if path.is_file():
             yield f"{path} has changed since it was built; run make build"
         else:
-            yield f"{path} is gone since the build; restore it, or run make build"
+            yield f"{path} was removed after the build; restore it, or run make build"
 
 
 def void_runs(folder: Path) -> tuple[int, int]:

@@ -136,7 +136,8 @@ def _make_owned(parent: Path, name: str, make: Callable[[Path], int]) -> tuple[P
         path = parent / f"{name}.{uuid4().hex[:8]}"
         with suppress(FileExistsError):
             descriptor = make(path)
-            if _own(path, descriptor):  # no process took it for abandoned before the lock
+            # Before the lock, another process may have removed it as abandoned.
+            if _own(path, descriptor):
                 return path, descriptor
             os.close(descriptor)
 
@@ -150,7 +151,7 @@ def _make_folder(path: Path, mode: int) -> int:
     try:
         return os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
-        raise FileExistsError from None  # another process took it for abandoned
+        raise FileExistsError from None  # another process removed it as abandoned
 
 
 def _own(path: Path, descriptor: int) -> bool:
@@ -319,7 +320,7 @@ def hold_lock(path: Path, patience_s: float = 0) -> TextIO:
 
 
 def wait_for_lock(path: Path, work: str) -> TextIO:
-    """Takes an exclusive lock (see hold_lock); a line says which process does this work before."""
+    """Takes an exclusive lock (see hold_lock); prints a line if another process holds it."""
     try:
         return hold_lock(path)
     except LockHeldError as held:

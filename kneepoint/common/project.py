@@ -29,12 +29,12 @@ _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 
 
 def find_config(folder: Path) -> Path | None:
-    """Returns the configuration in a folder or, without one, in the nearest one above it.
+    """Returns the configuration in a folder or, if it has none, in the nearest folder above it.
 
     A project's controllers are compiled and run. So a configuration above, and its folder, must
-    belong to the user or to root, and nobody else may write there: anybody may write a
-    configuration, or a link to one, into /tmp. A configuration in `folder` itself may belong to the
-    owner of `folder`.
+    belong to the user or to root, and other users must not be able to write there: everybody can
+    write a configuration, or a link to one, into /tmp. A configuration in `folder` itself may
+    belong to the owner of `folder`.
 
     Raises:
         KneepointError: a folder has two, or the configuration is another user's.
@@ -98,7 +98,7 @@ def current_folder() -> Path:
     """Returns the current folder.
 
     Raises:
-        KneepointError: somebody has removed it.
+        KneepointError: it has been removed.
     """
     try:
         return Path.cwd()

@@ -46,7 +46,7 @@ def _require_settings(published: Iterable[Any], settings: Sequence[Setting]) -> 
     for number, each in enumerate(published):
         if each.setting >= len(settings):
             raise ValueError(
-                f"published {number} names setting {each.setting}, but the last one is "
+                f"published {number} names setting {each.setting}, but the last setting is "
                 f"{len(settings) - 1}; correct it"
             )
 

@@ -50,8 +50,8 @@ class Column(ConfigModel):
     )
     unit: str = Field(
         default="",
-        description="unit as printed; metrics are converted, parameters must match; a metric's may "
-        "have a factor: 5.04 Mbit/s for a share of 5.04 Mbit/s",
+        description="unit as printed; metrics are converted, parameters must match; the unit of a "
+        "metric may have a factor: 5.04 Mbit/s for a share of 5.04 Mbit/s",
     )
     above: float = Field(
         default=0, description="printed metric minus Kneepoint's, in the metric's unit"

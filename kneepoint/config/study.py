@@ -309,7 +309,7 @@ class Formula(Goal):
     def check(self, study: "Study") -> None:
         """Raises ValueError for a grid."""
         if study.sampler.kind == "grid":
-            raise ValueError("sampler grid compares power; give another for an expression")
+            raise ValueError("sampler grid compares power; give another sampler for an expression")
 
 
 class Front(Goal):
@@ -431,7 +431,7 @@ class Fit(Goal):
         for name, fitted in study.searched.items():
             if len(fitted.values or (0, 1)) == 1:
                 raise ValueError(
-                    f"a fit compares values, and {name} has a single one; give several, or set "
+                    f"a fit compares values, and {name} has a single value; give several, or set "
                     f"it in {'the network' if name in study.host else 'parameters'}"
                 )
 
@@ -583,7 +583,7 @@ class Study(ConfigModel):
             raise ValueError("race needs one objective, a power; remove race")
         if self.table or self.sampler.kind in ("ternary", "golden"):
             raise ValueError(
-                "race stops trials, but ternary, golden and table need every one; remove race"
+                "race stops trials, but ternary, golden and table need every trial; remove race"
             )
         pairs = len(self.networks) * self.runs_per_trial
         if pairs <= self.race.first:
@@ -604,13 +604,14 @@ class Study(ConfigModel):
         at_once = self.ask_ahead * len(self.networks)
         if self.real_runs < at_once:
             raise ValueError(
-                f"real_runs is {self.real_runs}, but {at_once} runs are asked at once; raise it, "
-                "or lower ask_ahead"
+                f"real_runs is {self.real_runs}, but {at_once} runs are requested at once; raise "
+                "it, or lower ask_ahead"
             )
         if self.race or self.runs_per_trial > 1 or not self.tunes:
             raise ValueError(
-                "guide is for a search of the greatest power by a controller's parameters that "
-                "chooses its repeats itself; remove it, or race, runs_per_trial and network.*"
+                "guide is for a search over a controller's parameters for the greatest power, "
+                "and itself chooses the repeats; remove guide, or race, runs_per_trial and "
+                "network.*"
             )
 
     def _check_repeats(self) -> None:
@@ -618,13 +619,14 @@ class Study(ConfigModel):
             return
         if self.race or self.guide or not self.tunes:
             raise ValueError(
-                "repeat_best is for a search of the greatest power by a controller's parameters, "
-                "without a guide, which chooses its repeats; remove it, or race and guide"
+                "repeat_best is for a search over a controller's parameters for the greatest "
+                "power, without a guide, which chooses the repeats; remove repeat_best, or race "
+                "and guide"
             )
         if self.repeat_best < self.ask_ahead:
             raise ValueError(
-                f"repeat_best is {self.repeat_best}, but {self.ask_ahead} repeats are asked at "
-                "once; raise it, or lower ask_ahead"
+                f"repeat_best is {self.repeat_best}, but {self.ask_ahead} repeats are requested "
+                "at once; raise it, or lower ask_ahead"
             )
 
     @property

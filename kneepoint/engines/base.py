@@ -305,7 +305,7 @@ class MachineFaultError(Exception):
 
     Args:
         reason: the cause.
-        blames_controller: whether the controller is at fault if every attempt ends so.
+        blames_controller: whether the controller is at fault if every attempt ends like this.
         is_final: whether not to retry the run, because the engine itself has repeated it.
     """
 
@@ -377,7 +377,7 @@ class EngineSettings(ABC):
         return self.limits.is_real_time
 
     def runs_at_once(self, slots: int, cores: int) -> int:
-        """Number of concurrent runs in real time for a host with so many slots and cores."""
+        """Number of concurrent runs in real time, for a host's numbers of slots and cores."""
         per_core = self.limits.runs_per_core
         return slots if per_core is None else per_core * cores
 
@@ -387,7 +387,7 @@ class EngineSettings(ABC):
         return self
 
     def place(self, network: PreparedNetwork) -> PreparedNetwork:
-        """Returns the network, with the real host in place of the emulated one in real time."""
+        """Returns the network; in real time, the real host replaces the emulated host."""
         host = self.limits.real_host
         return replace(network, host_model=host, host_latency_us=0) if host else network
 

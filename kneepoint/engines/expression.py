@@ -24,7 +24,7 @@ VARIABLES = (
 """Variables of an expression: a run's metrics; `loss`, the share of packets dropped or lost;
 `queue_loss`, the share that queues drop; `configured_loss`, the share that the uplink is configured
 to lose; `delay_ms`, the one-way propagation delay; the omniscient bound of its network; and
-`excess_delay_ms`, by which the 95th percentile of the signal delay exceeds that bound's."""
+`excess_delay_ms`, the 95th percentile of the signal delay minus the bound's."""
 
 _FAILED: Mapping[str, float] = {
     "throughput_mbps": 1e-6,

@@ -1,4 +1,4 @@
-"""Finds the published rule that a sender behaves like, and tests how it predicts its power."""
+"""Finds the published rule nearest to a sender's behaviour, and tests its prediction of power."""
 
 import math
 from collections.abc import Sequence

@@ -236,7 +236,7 @@ def _distinct_names(possible: Sequence[Sequence[str]], taken: Collection[str]) -
 
 
 def legible(name: str) -> str:
-    """Returns a valid name in place of an invalid one, for pages and for a folder."""
+    """Returns a valid name in place of an invalid name, for pages and for a folder."""
     signs = plain(name)[:50]
     shown = "".join(each if is_of_entry_name(each) else "_" for each in signs)
     return shown if is_entry_name(shown) else f"entry {shown}"

@@ -55,7 +55,7 @@ class Repository(ConfigModel):
     """An entry in a git repository on this machine."""
 
     git: str = Field(min_length=1, description="path of the repository, or its file:// address")
-    branch: str | None = Field(default=None, description="branch or tag; null: the current one")
+    branch: str | None = Field(default=None, description="branch or tag; null: the current branch")
     commit: Annotated[str, matching(r"[0-9a-f]{4,40}", "digits of a commit")] | None = Field(
         default=None, description="commit, instead of a branch"
     )

@@ -45,11 +45,11 @@ _LEFT_OUT_BEGINNING = "._"
 _LEFT_OUT_OF_REPOSITORY = frozenset("hooks logs lfs modules worktrees".split())
 """Folders at the top of a repository that are not copied."""
 _ELSEWHERE = {
-    "commondir": "is a worktree of another repository; name that one",
+    "commondir": "is a worktree of another repository; name that repository",
     "objects/info/alternates": "has objects in another repository; run git repack -ad, and remove "
     "objects/info/alternates",
 }
-"""Files by which a repository refers to others, of any owner."""
+"""Files by which a repository refers to other repositories, of any owner."""
 EXIT_NO_ROOM = 75
 """Exit status of `main` if the disk is full."""
 _ENDINGS_LEFT_OUT = frozenset(".o .a .lo .la .so .pyc .log".split())
@@ -156,7 +156,7 @@ def main() -> None:
 
 
 def extract(file: IO[bytes], into: Path) -> None:
-    """Unpacks a tar or zip file; for an untrusted one, in a confined process.
+    """Unpacks a tar or zip file; an untrusted file needs a confined process.
 
     Raises:
         KneepointError: the archive is damaged, leads out of its folder, or is a bomb.

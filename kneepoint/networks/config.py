@@ -364,7 +364,7 @@ def changed(network: Network, values: Mapping[str, float]) -> Network:
         elif kind != "synthetic":
             uplink[name] = value
         elif uplink[kind] is None:
-            raise ValueError("its uplink is not synthetic; name a network whose uplink is")
+            raise ValueError("its uplink is not synthetic; name a network with a synthetic uplink")
         else:
             uplink[kind][setting] = value
     return Network.model_validate(content)

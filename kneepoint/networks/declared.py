@@ -88,7 +88,7 @@ class NotationParameter:
 class Declaration:
     """A kind of queue, impairment or host, and its parameters.
 
-    A queue with `needs_bound` needs a limit in packets or bytes; one with `marks` always marks
+    A queue with `needs_bound` needs a limit in packets or bytes; a queue with `marks` always marks
     packets.
     """
 

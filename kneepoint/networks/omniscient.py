@@ -27,7 +27,7 @@ def omniscient_bound(uplink_ms: Sequence[int], end_ms: int, repeats: bool = Fals
     the trace delay the signal: its age in millisecond t is the time to the first opportunity after
     t. The 95th percentile is element floor(0.95 n) of the n sorted ages from the first arrival to
     the last, as for a run. The capacity counts every opportunity from the start of the run to the
-    last one. The bound excludes the propagation delay and the ACKs' return path.
+    last opportunity. The bound excludes the propagation delay and the ACKs' return path.
 
     Args:
         uplink_ms: non-decreasing opportunities of the trace (ms).

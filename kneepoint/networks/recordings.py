@@ -127,7 +127,7 @@ def capacity_over_time(times_ms: Sequence[int], bin_ms: int) -> list[float]:
 def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     """Returns the opportunities (ms) of rows (time in ms, bytes that arrived).
 
-    Every 1504 bytes make an opportunity at the arrival of the last one, rounded up to a whole
+    Every 1504 bytes make an opportunity at the arrival of the last byte, rounded up to a whole
     millisecond. Times count from the first row.
     """
     times_ms: list[int] = []
@@ -159,7 +159,7 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
     if rows.have_dates:
         return "ms", ""
     if named:
-        return _SPELLED[named[1].lower()], f"as column {time!r} is named"
+        return _SPELLED[named[1].lower()], "by its name"
     lasts = float(rows.times[-1] - rows.times[0])
     worth = {"bytes": 8 * unit_of(path, "bytes", column)[0], "packets": OPPORTUNITY_BITS}
     bits = float(sum(rows.values)) * float(worth[amount]) if amount in worth else None
@@ -172,7 +172,7 @@ def guess_unit(path: Path, time: str, amount: Amount, column: str) -> tuple[str,
         found[unit] = (fits and _LASTS_S[0] <= lasts_s <= _LASTS_S[1], f"{lasts_s:g} s{rate}")
     fitting = [unit for unit, (fits, _) in found.items() if fits]
     if len(fitting) == 1:
-        return fitting[0], f"which makes it {found[fitting[0]][1]}"
+        return fitting[0], f"so that the recording lasts {found[fitting[0]][1]}"
     choice = ", ".join(f"{unit}: {what}" for unit, (_, what) in found.items())
     raise KneepointError(
         f"{path}: the unit of column {time!r} is ambiguous ({choice}); give --unit"
@@ -189,7 +189,7 @@ def unit_of(
     """
     rate, other = (each.fullmatch(column.strip()) for each in (_RATE_IN_NAME, _AMOUNT_IN_NAME))
     if other and not other["prefix"] and len(other["what"]) == 1:
-        other = None  # a name of one letter
+        other = None  # the name is a single letter
     is_amount = other and not (other["prefix"] and other["what"].lower().startswith("bit"))
     if (
         (amount != "rate" and rate)
@@ -206,7 +206,7 @@ def unit_of(
         return Fraction(1), why if amount == "rate" else ""
     bytes_, unit = _bytes_in(path, column, named)
     scale = bytes_ * RATE_UNITS["B/s"] if amount == "rate" else bytes_
-    return scale, f"column {column!r} is in {unit}, as it is named"
+    return scale, f"column {column!r} is in {unit}, by its name"
 
 
 def _bytes_in(path: Path, column: str, named: re.Match[str]) -> tuple[Fraction, str]:

@@ -179,7 +179,7 @@ def find_cluster(file: Path) -> Cluster:
     while is_held(_lock(file)) and "error" not in (state := read_json(file)):
         if "cluster" in state:
             cluster = Cluster(**state["cluster"])
-            if cluster.is_joined:  # nobody watches it for us
+            if cluster.is_joined:  # no process of this workflow watches it
                 cluster.require_answer()
             if cluster.answers():
                 return cluster

@@ -108,7 +108,7 @@ class RunJournal:
         return sound
 
     def _repair(self) -> None:
-        """Finds all valid lines; rewrites the file if it has others."""
+        """Finds all valid lines; rewrites the file if it has invalid lines."""
         damaged = self._scan()
         if damaged == 0:
             return

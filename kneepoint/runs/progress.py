@@ -69,7 +69,7 @@ class Progress:
 
     Args:
         name: name of the experiment.
-        total: number of runs; None: a search decides as it goes.
+        total: number of runs; None: open, because a search determines it.
         is_real_time: whether runs are in real time, and take minutes.
         detail: returns text to print after the number of runs.
     """

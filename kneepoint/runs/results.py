@@ -57,7 +57,7 @@ _PROBE = struct(text("name"), real(*PROBE_METRICS, optional=True))
 
 RUNS = table(
     "runs",
-    "a run of an experiment; parameters are JSON; row: of the published table that it replays",
+    "a run of an experiment; parameters are JSON; row: the replayed row of a published table",
     text("run_id", "study"),
     whole("trial", "run"),
     whole("row", optional=True),

@@ -74,7 +74,7 @@ class Runner:
             The result of each run, read lazily.
 
         Raises:
-            KneepointError: a run cannot be executed, or a fault of the machine prevented one from
+            KneepointError: a run cannot be executed, or a fault of the machine prevented a run from
                 finishing. All finished runs are in the journal, but no result may be made of them
                 alone.
         """

@@ -50,7 +50,7 @@ class Measured:
 
     @classmethod
     def empty(cls, settings: int) -> Self:
-        """Returns no measurement of so many settings."""
+        """Returns zero measurements of each of `settings` settings."""
         return cls(*np.zeros((3, settings)))
 
     def with_values(self, found: Iterable[tuple[int, float]]) -> Self:
@@ -234,9 +234,9 @@ class Posterior:
         """Returns the settings to measure next: top-two Thompson sampling.
 
         Half of the measurements go to the best setting of a draw, half to the best setting of the
-        next draw with a different one (Russo, Simple Bayesian Algorithms for Best Arm
-        Identification, COLT 2016). The two alternate, because a few independent coin tosses seldom
-        split evenly; one toss decides which comes first.
+        next draw in which another setting is best (Russo, Simple Bayesian Algorithms for Best Arm
+        Identification, COLT 2016). The two halves alternate, because a few independent coin tosses
+        seldom split evenly; one toss decides which half begins.
         """
         best = [int(k) for k in self.draws(derive_seed(seed, "choose")).argmax(axis=1)]
         begins = int(np.random.default_rng(derive_seed(seed, "coin")).integers(2))

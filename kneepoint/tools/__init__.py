@@ -4,8 +4,8 @@ The `__init__` of a tool declares
 
 - COMMANDS: by the command's name, the module with its function `command`, and a one-line help;
 - SCHEMAS, if the tool has configuration files: their module, model and file names;
-- IN_REPORTS, if a report asks for it by `playground`: the module and the function that returns what
-  the report's page gets at its end;
+- IN_REPORTS, if a report asks for it by `playground`: the module and the function that returns the
+  HTML at the end of the report's page;
 - PAGES and CONFIGURATION: pages of docs/ and files of the repository that belong to the tool.
 """
 

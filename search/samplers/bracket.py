@@ -11,7 +11,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 Place = int | float
-"""A value of the parameter: an integer as such, a real one as a fraction of its range (0 to 1,
+"""A value of the parameter: an integer as such, a real number as a fraction of its range (0 to 1,
 linear or logarithmic)."""
 
 Scores = Callable[[Place], float | None]

@@ -16,7 +16,7 @@ from tests.analysis.workspace import lines_of
 
 
 def ask_for_real_runs(workspace: Path) -> Path:
-    """Adds all that can run in real time to the configuration; nothing of it is there yet."""
+    """Adds all real-time experiments to the configuration; none has results yet."""
     config = workspace / "config"
     text = (config / "config.yaml").read_text()
     text = text.replace("[windows, fit]", "[windows, fit, real-windows]")
@@ -30,7 +30,7 @@ def ask_for_real_runs(workspace: Path) -> Path:
 
 
 def run_for_real(results: Path) -> None:
-    """Puts results of everything there that runs in real time."""
+    """Writes results of all real-time experiments."""
     for name, original in {
         "real-windows": "windows",
         "repeats/real-again": "repeats/again",
@@ -61,7 +61,7 @@ def run_for_real(results: Path) -> None:
 
 
 def delays() -> pd.DataFrame:
-    """Waits of eight runs; one is too short to tell of the rarest."""
+    """Scheduling delays of eight runs, one of which is too short for the rarest delays."""
     mean_us = 10.0 * 1.9 ** np.arange(11)
     return pd.DataFrame(
         {
@@ -72,7 +72,7 @@ def delays() -> pd.DataFrame:
 
 
 def spread() -> pd.DataFrame:
-    """Three spreads of the host's lateness, of which the second fits."""
+    """Three spreads of the host's scheduling delay, of which the second fits best."""
     return pd.DataFrame(
         {
             "wake_spread": [0.0, 0.3, 0.5],

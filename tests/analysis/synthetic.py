@@ -63,7 +63,7 @@ def run_row(
     /,
     **more: Any,
 ) -> dict[str, Any]:
-    """One line of runs.parquet, its parameters also as columns."""
+    """Returns a row of runs.parquet, with its parameters also as columns."""
     digest = _digest(controller, json.dumps(dict(parameters)), more.get("run", 0))
     return {
         **{"run_id": digest, "study": "synthetic", "trial": 0, "run": 0, "row": pd.NA},
@@ -85,13 +85,14 @@ def run_row(
 
 
 def failed_row(controller: str, parameters: Mapping[str, float], reason: str) -> dict[str, Any]:
-    """A run that measured nothing."""
+    """A run without metrics."""
     nothing = dict.fromkeys(base.RUN_METRICS, np.nan)
     return run_row(controller, parameters, 1.0, 1.0, status="failed", reason=reason, **nothing)
 
 
 def fixed_window(window: float, noise: float = 0.0) -> tuple[float, float]:
-    """Throughput and delay of a window: near the contest's trace, most power at about 12."""
+    """Returns throughput and delay of a window, similar to the contest's trace: power peaks near
+    12."""
     throughput = 5.04 * (1 - np.exp(-window / 20)) * (1 + noise)
     return throughput, 77 + 8.6 * window + 0.012 * window**2
 
@@ -104,9 +105,9 @@ def study(
     bounds: Mapping[str, Mapping[str, float]] | None = None,
     **config: Any,
 ) -> StudyRuns:
-    """A study of these runs, one a trial unless they say otherwise, and of this configuration.
+    """A study of these runs, one per trial unless they have trials, and of this configuration.
 
-    It searches what differs between the runs, unless `searched` says what.
+    It searches the parameters that differ between the runs, unless `searched` is given.
     """
     table = pd.DataFrame(list(runs))
     table["study"] = name
@@ -130,19 +131,19 @@ def study(
     about = {"title": name, "controller": table["controller"].iloc[0], "networks": (NETWORK,)}
     sampler = Sampler.model_construct(kind=config.get("sampler", "grid"))
     config = {**about, **config, "sampler": sampler}
-    made = Study.model_construct(**config)  # as far as the analysis needs one
+    made = Study.model_construct(**config)  # with the keys that the analysis needs
     best = _best(trials, table, parameters, made)
     record = StudyRecord(name, "power", 7, len(trials), best, bounds=bounds or {})
     return StudyRuns(name, made, tuple(searched), record, trials, table)
 
 
 def changed(study: StudyRuns, **config: Any) -> StudyRuns:
-    """The study with another configuration."""
+    """Returns the study with a changed configuration."""
     return replace(study, config=study.config.model_copy(update=config))
 
 
 def chosen(study: StudyRuns, trial: int | None = None) -> StudyRuns:
-    """The study with the best that its trials now have, or with this trial as its best."""
+    """Returns the study with the present best of its trials, or with this trial as its best."""
     trials = study.trials if trial is None else study.trials[study.trials["trial"] == trial]
     parameters = [str(each) for each in study.runs if str(each).startswith("parameter_")]
     best = _best(trials, study.runs, parameters, study.config)
@@ -152,7 +153,7 @@ def chosen(study: StudyRuns, trial: int | None = None) -> StudyRuns:
 def _best(
     trials: pd.DataFrame, runs: pd.DataFrame, parameters: Sequence[str], config: Study
 ) -> BestTrial | None:
-    """The best trial, with fresh seeds 1 % less than in its search."""
+    """Returns the best trial, whose value with fresh seeds is 1 % less than in its search."""
     value = trials["value"]
     if value.isna().all():
         return None
@@ -199,7 +200,7 @@ def ternary_study(**more: Any) -> StudyRuns:
 
 
 def grid_study(**more: Any) -> StudyRuns:
-    """AIMD over decrease and increase, published below."""
+    """AIMD over decrease and increase, with a published table (see published_rows)."""
     runs = [
         run_row(
             "aimd_rtt",
@@ -255,7 +256,8 @@ def published_rows() -> pd.DataFrame:
 
 
 def described(rows: pd.DataFrame) -> pd.DataFrame:
-    """Published rows with what their tables' descriptions say: each of a report of its number."""
+    """Returns published rows with the columns of their tables' descriptions; each has its
+    report."""
     reports = "Report " + rows["table"].str.partition("-")[0]
     marks = pd.factorize(reports)[0]
     rows = rows.assign(report=reports, kind="published", mark=marks)
@@ -263,7 +265,7 @@ def described(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def repeats() -> Repeats:
-    """Two windows repeated, with what was published of them."""
+    """Two repeated windows, with published means."""
     random = np.random.default_rng(3)
     runs = [
         run_row(
@@ -296,11 +298,11 @@ class HeldOut:
 
 
 def hold_out() -> HeldOut:
-    """Published and tuned settings of two controllers, and a tuned one of a third."""
+    """Published and tuned settings of two controllers, and a tuned setting of a third."""
     threshold = {"alpha": 1.0, "beta": 10.0, "rtt_threshold_ms": 100.0}
     better = {**threshold, "alpha": 2.0}
     aimd = {"additive_increase": 2.0, "decrease_factor": 0.5, "initial_window": 2.0}
-    found = [  # controller, origin, best, study, row, parameters, power here, and over there
+    found = [  # controller, origin, best, study, row, parameters, powers on both networks
         ("fixed_window", "published", False, "windows", 1, {"window": 6.0}, 10.1, 0.9),
         ("fixed_window", "published", True, "windows", 3, {"window": 12.0}, 12.8, 0.8),
         ("fixed_window", "tuned", True, "best_window", None, {"window": 12.0}, 12.8, 0.8),
@@ -351,7 +353,7 @@ def link_log(seconds: int = 20) -> LinkLog:
 
 
 def events_of(arrival: Any, opportunity: Any, departure: Any, delay: Any) -> LinkLog:
-    """The log of packets of 1504 bytes, given the times of events (ms)."""
+    """Returns the log of packets of 1504 bytes, given the times of events (ms)."""
     kinds = {ARRIVAL: (arrival, 0), OPPORTUNITY: (opportunity, 0), DEPARTURE: (departure, delay)}
     events = [
         pd.DataFrame({"time_ms": times, "kind": kind, "amount": 1504, "delay_ms": delays})
@@ -383,7 +385,7 @@ DESCRIPTION = TableDescription.model_construct(source="", controller="", columns
 
 
 class MadeUp(Results):
-    """Results that stand in no folder: what is not given is not there."""
+    """Results without a folder, with the given parts only."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(WORKFLOW, Catalogue({"controllers": [], "broken": []}))
@@ -401,7 +403,7 @@ class MadeUp(Results):
         )
 
     def part(self, read: Callable[[Results], Part]) -> Part:
-        """A question's part is given by the name of the function that reads it."""
+        """Returns a question's part, given by the name of the function that reads it."""
         parts = {"replayed": self.studies, **self.parts}
         if read.__name__ not in parts:
             return super().part(read)
@@ -409,13 +411,13 @@ class MadeUp(Results):
         return given
 
     def table(self, experiment: str, schema: Table = RUNS) -> pd.DataFrame | None:
-        """An experiment's tables are given by its name, or its runs alone."""
+        """Returns an experiment's table; its tables, or only its runs, are given by its name."""
         given = self.parts.get(experiment)
         runs: pd.DataFrame | None = getattr(given, Path(schema.file).stem, given)
         return runs
 
     def but(self, **parts: Any) -> "MadeUp":
-        """The same with other parts."""
+        """Returns the same results with other parts."""
         return MadeUp(**{**self.parts, **parts})
 
 
@@ -428,19 +430,19 @@ def _analysed(results: Results, stages: tuple[str, ...]) -> dict[str, pd.DataFra
 
 
 def analysed(results: Results, *stages: str) -> dict[str, pd.DataFrame]:
-    """The tables of these stages, or of all; computed once for the same results."""
+    """Returns the tables of these stages, or of all; computed once for equal results."""
     found = _analysed(results, stages or tuple(STAGES))
     return {name: table.copy() for name, table in found.items()}
 
 
 def write_tables(folder: Path) -> None:
-    """The tables of everything, as the workflow leaves them there."""
+    """Writes the tables of all stages, as the workflow does."""
     for name, table in analysed(results()).items():
         write(folder / f"{name}.parquet", from_frame(TABLES[name], table))
 
 
 def results(**more: Any) -> MadeUp:
-    """Everything of the emulator at once."""
+    """All results of the emulator."""
     return _whole().but(**more) if more else _whole()
 
 
@@ -450,7 +452,7 @@ def _whole() -> MadeUp:
 
 
 def of_questions(name: str) -> dict[str, Any]:
-    """What functions of this name make up of the questions that are there."""
+    """Returns the made-up parts by the functions of this name, of all installed questions."""
     found: dict[str, Any] = {}
     for question in questions():
         module = f"tests.questions.{question}"

@@ -1,4 +1,4 @@
-"""What one more run may be: intervals hold what was left out."""
+"""Intervals of one further run: they contain runs that were left out."""
 
 import math
 
@@ -19,7 +19,7 @@ def drawn(draws: int, n: int) -> dict[str, np.ndarray]:
 
 
 def held(found: dict[str, np.ndarray], metric: str, values: np.ndarray) -> float:
-    """In how many draws the interval holds the value."""
+    """Returns the share of draws in which the interval contains the value."""
     is_held = (found[f"low_{metric}"] <= values) & (values <= found[f"high_{metric}"])
     return float(is_held.mean())
 

@@ -1,4 +1,4 @@
-"""Logs of links and flows: figures worked by hand, and one line for what is no log."""
+"""Logs of links and flows: figures by hand, and errors of one line for other files."""
 
 from pathlib import Path
 
@@ -60,7 +60,14 @@ def test_a_link_log_begins_at_its_base_and_has_its_packets_and_queue(log: LinkLo
     assert packets.to_numpy().tolist() == [[3, 2], [6, 5], [8, 3]]
     queue = link_log.queue_length(log)
     assert queue["time_ms"].tolist() == [1, 3, 5, 6, 8, 10]
-    assert queue["packets"].tolist() == [2, 1, 2, 1, 0, -2]  # the drop's arrivals are not here
+    assert queue["packets"].tolist() == [
+        2,
+        1,
+        2,
+        1,
+        0,
+        -2,
+    ]  # the log lacks the dropped packets' arrivals
 
 
 def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
@@ -68,7 +75,7 @@ def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
     # 3088 bytes departed and 6016 could have, in the 10 ms from first to last event.
     assert found["throughput_mbps"] == pytest.approx(2.4704)
     assert found["capacity_mbps"] == pytest.approx(4.8128)
-    # Delays 2, 3, 5: element floor(0.95 * 3) = 2 of the sorted ones.
+    # Delays 2, 3, 5: element floor(0.95 * 3) = 2 of the sorted delays.
     assert found["queueing_delay_p95_ms"] == 5
     # Arrivals at 1 (least delay 2) and 5 (3): 2, 6, 5, 4, 3 from 1 to 5; element floor(4.75) = 4.
     assert found["signal_delay_p95_ms"] == 6

@@ -1,4 +1,4 @@
-"""Opened results: what is in them, and one line for what is wrong with them."""
+"""Opened results: their content, and errors of one line."""
 
 import shutil
 import subprocess
@@ -74,7 +74,7 @@ def test_what_has_changed_since_is_refused(results: Path, monkeypatch: pytest.Mo
 def test_results_of_another_configuration_within_do_not_count(results: Path) -> None:
     before = open_results(results).runs
     shutil.copytree(results, results / "field")
-    (results / "field/windows/made_by.json").unlink()  # not even finished
+    (results / "field/windows/made_by.json").unlink()  # not finished
     assert len(open_results(results).runs) == len(before)
     shutil.copytree(results, results.parent / "outer/field")
     with pytest.raises(KneepointError, match="outer: has no results"):

@@ -1,4 +1,4 @@
-"""What a table pins down, on fits whose answer is known."""
+"""How well a table determines parameters, on fits with a known answer."""
 
 import math
 
@@ -44,7 +44,7 @@ def printed(powers: list[float], table: str = "t") -> pd.DataFrame:
 
 
 def fit(wrong_row: float = 1.0) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """A table that a limit of 200 ms explains; a second parameter that changes nothing."""
+    """A table that a limit of 200 ms explains, and a second parameter without effect."""
     random = np.random.default_rng(1)
     limits = random.uniform(50, 500, 300)
     trials = pd.DataFrame({"trial": range(300), "parameter_limit_ms": limits})
@@ -73,7 +73,7 @@ def test_row_losses_by_hand() -> None:
     losses = row_losses(runs, printed([10.0, 10.0]), robust=True)
     assert losses[0].tolist() == pytest.approx([0, math.log(2) - MISFIT_SCALE / 2])
     assert losses[1].tolist() == pytest.approx([math.log(1.1) - MISFIT_SCALE / 2, 0])
-    both = printed([99.0]).assign(throughput_mbps=1.0)  # power counts where it is alone
+    both = printed([99.0]).assign(throughput_mbps=1.0)  # power counts only if it is the only metric
     assert row_losses(runs[:1], both, robust=True)[0].tolist() == [0]
 
 
@@ -96,8 +96,8 @@ def test_what_changes_nothing_is_left_free_and_one_row_cannot_tell() -> None:
 @pytest.mark.parametrize(
     ("low", "least", "verdict"),
     [
-        (200, 50, "at the edge of its range"),  # 100 could be better
-        (200, 200, "pinned down"),  # it can be nothing less
+        (200, 50, "at the edge of its range"),  # 100 may be better
+        (200, 200, "pinned down"),  # no value beyond is possible
         (50, 0, "pinned down"),
     ],
 )
@@ -144,13 +144,13 @@ def test_of_a_grid_the_values_are_drawn() -> None:
 
 
 def test_errors_that_a_column_shares_count_once() -> None:
-    """Twenty cells in two columns that contradict each other tell no more than two."""
+    """Twenty cells in two columns that contradict each other are worth two cells."""
     table = grid(10, 2)
     wrong = {0: {0: 0.0, 1: 0.5}, 1: {0: 0.2, 1: 0.0}}
     losses = pd.DataFrame({trial: table["parameter_y"].map(of) for trial, of in wrong.items()}).T
     assert alike(losses, 1, draw_rows(table, 1)) == [0, 1]
     assert alike(losses, 1, draw_rows(table[["table", "parameter_z"]], 1)) == [1]
-    # One that every row speaks against is not alike.
+    # A trial that every row contradicts is not alike.
     losses = pd.DataFrame(np.array([[0.1] * 8, [0.11] * 8, [0.05] * 4 + [0.16] * 4]))
     assert alike(losses, 0, draw_rows(printed([1.0] * 8), 1)) == [0, 2]
 

@@ -1,4 +1,4 @@
-"""Statistics of runs, worked by hand; intervals of further runs, whose errors are counted."""
+"""Statistics of runs, by hand; the error rates of intervals of further runs."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def test_chance_pools_the_variation_of_all_settings() -> None:
         [
             runs_of([99.0, 101.0], setting="a"),  # cv sqrt(2) %
             runs_of([198.0, 200.0, 202.0], setting="b"),  # cv 1 %
-            runs_of([7.0], setting="c"),  # says nothing
+            runs_of([7.0], setting="c"),  # without a spread
         ]
     )
     found = statistics.chance(runs, ["setting"])
@@ -43,10 +43,16 @@ def test_chance_pools_the_variation_of_all_settings() -> None:
     ("values", "runs", "margin", "label", "ties"),
     [
         ([10.0, 12.0, math.nan, 11.9, 11.0], [1] * 5, 0.01, 1, (3,)),
-        ([1.0, 2.0, 2.0], [1] * 3, 0.0, 1, (2,)),  # the first of equals
+        ([1.0, 2.0, 2.0], [1] * 3, 0.0, 1, (2,)),  # the first of equal values
         ([-1.0, -1.005, -2.0], [1] * 3, 0.01, 0, (1,)),  # misfits
-        ([12.0, 11.95, 11.95], [25, 25, 1], 0.01, 0, (2,)),  # a mean of more is known better
-        ([10.0, 12.0, 11.9], [1] * 3, math.nan, 1, ()),  # nothing is known of chance
+        (
+            [12.0, 11.95, 11.95],
+            [25, 25, 1],
+            0.01,
+            0,
+            (2,),
+        ),  # a mean of more runs has a smaller margin
+        ([10.0, 12.0, 11.9], [1] * 3, math.nan, 1, ()),  # unknown variation
     ],
 )
 def test_best_and_its_ties(
@@ -73,7 +79,8 @@ def test_exclusions_group_failures_alike() -> None:
 
 
 def test_front_is_what_nothing_dominates() -> None:
-    # Some are no worse in one and better in the other; equals do not beat each other.
+    # Some points are better in one objective and equal in the other; equal points do not dominate
+    # each other.
     points = pd.DataFrame([(2, 10), (2, 20), (1, 10), (2, 10), (3, 30)], columns=["mbps", "ms"])
     found = statistics.on_front(points["mbps"], points["ms"])
     assert found.tolist() == [True, False, False, True, True]

@@ -83,7 +83,7 @@ def finish(folder: Path) -> None:
 
 
 def make_workspace(folder: Path, finished: Path) -> None:
-    """Copies what `finish` has made, beside an emulator that can only list."""
+    """Copies the output of `finish`, beside an emulator that can only list controllers."""
     write_config(folder)
     shutil.copytree(finished / "results", folder / "results")
     emulate = folder / "build" / "emulate"

@@ -2,11 +2,11 @@
 
     python -m tests.benchmarks.bbr_cases [CASE...]
 
-draft-ietf-ccwg-bbr, appendix "BBR Example Test Cases", and extremes of rate, RTT and path that
-issue trackers of other implementations name. Each case is a scenario or a few, of seconds, and
-says what was measured and whether that is what the draft asks for. docs/bbr-cases.md has the table
-that this prints, and names what the emulator cannot express. Needs build/emulate. Exit status 1: a
-case fails.
+Source: draft-ietf-ccwg-bbr, appendix "BBR Example Test Cases", and extremes of rate, RTT and path
+from issue trackers of other implementations. Each case is one or several scenarios of seconds, and
+prints the measured values and whether they meet the draft's requirement. docs/bbr-cases.md has the
+printed table, and names the cases that the emulator cannot express. Needs build/emulate. Exit
+status 1: a case fails.
 """
 
 import argparse
@@ -26,18 +26,18 @@ from typing import Any
 EMULATE = Path("build/emulate").absolute()
 DATAGRAM_BITS = 1504 * 8
 GAINS = (0.5, 0.9, 1, 1.25, 2.77)
-"""Of the pacing rate, by state: Drain, DOWN, CRUISE and REFILL, UP, Startup."""
+"""Pacing gains by state: Drain, DOWN, CRUISE and REFILL, UP, Startup."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a scenario of one flow gave."""
+    """The result of a scenario of one flow."""
 
     flow: dict[str, Any]
     uplink: dict[str, Any]
     sent_s: list[float]
     acks: list[tuple[float, int, float]]
-    """Time, number, and window afterwards."""
+    """Time, sequence number, and window after the acknowledgment."""
 
     def rate(self, begin_s: float, end_s: float) -> float:
         """Returns packets sent per second."""
@@ -45,13 +45,13 @@ class Run:
         return (last - first) / (end_s - begin_s)
 
     def in_flight(self, time_s: float) -> int:
-        """Returns packets, where none is lost."""
+        """Returns the packets in flight, if no packet is lost."""
         index = bisect.bisect_right(self.ack_times, time_s) - 1
         acknowledged = self.acks[index][1] + 1 if index >= 0 else 0
         return bisect.bisect_right(self.sent_s, time_s) - acknowledged
 
     def windows(self, begin_s: float, end_s: float) -> list[float]:
-        """Returns the windows of a span."""
+        """Returns the windows in a period."""
         first, last = (bisect.bisect_left(self.ack_times, each) for each in (begin_s, end_s))
         return [window for _, _, window in self.acks[first:last]]
 
@@ -60,15 +60,16 @@ class Run:
         return [time for time, _, _ in self.acks]
 
     def delivered(self, begin_s: float, end_s: float) -> float:
-        """Returns packets per second of which acknowledgments came."""
+        """Returns acknowledged packets per second."""
         first, last = (bisect.bisect_left(self.ack_times, each) for each in (begin_s, end_s))
         newest = [self.acks[each - 1][1] if each > 0 else 0 for each in (first, last)]
         return (newest[1] - newest[0]) / (end_s - begin_s)
 
     def phases(self, packets_per_s: float, begin_s: float = 0) -> list[tuple[float, float, float]]:
-        """Returns where each pacing gain begins, which it is, and how long it lasts.
+        """Returns the start, gain and duration of each phase of the pacing gain.
 
-        A packet's is that of the seventeen around it; what lasts less than 12 ms is none.
+        A packet's gain is computed from the seventeen packets around it; phases below 12 ms are
+        dropped.
         """
         times = [each for each in self.sent_s if each >= begin_s]
         gains: list[tuple[float, float]] = []
@@ -87,7 +88,7 @@ class Run:
         return found
 
     def is_full_s(self, packets_per_s: float, begin_s: float = 0, span_s: float = 0.1) -> float:
-        """Returns when a link's rate is first delivered."""
+        """Returns the first time at which the link's rate is delivered."""
         return next(
             end
             for end in (begin_s + span_s + i / 100 for i in range(10_000))
@@ -97,7 +98,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of a case."""
+    """The outcome of a case."""
 
     measured: str
     is_met: bool
@@ -132,7 +133,7 @@ def scenario_of(
 
 
 def run(scenario: dict[str, Any]) -> Run:
-    """Runs it."""
+    """Runs a scenario."""
     with tempfile.TemporaryDirectory() as name:
         file, log = Path(name, "scenario.json"), Path(name, "flow.log")
         file.write_text(json.dumps(scenario))
@@ -150,7 +151,7 @@ def run(scenario: dict[str, Any]) -> Run:
 
 
 def trace_of(folder: Path, *parts: tuple[float, float]) -> dict[str, Any]:
-    """Returns the trace of a link that has each rate (Mbit/s) for a time (s)."""
+    """Returns the trace of a link with each rate (Mbit/s) for a duration (s)."""
     lines: list[str] = []
     owed, now_ms = 0.0, 0
     for rate_mbps, length_s in parts:
@@ -167,20 +168,20 @@ def trace_of(folder: Path, *parts: tuple[float, float]) -> dict[str, Any]:
 
 
 def packets_per_s(rate_mbps: float) -> float:
-    """Returns how many datagrams a rate is."""
+    """Returns a rate in datagrams per second."""
     return rate_mbps * 1e6 / DATAGRAM_BITS
 
 
 def first_phase(
     phases: list[tuple[float, float, float]], gain: float, after_s: float = 0
 ) -> tuple[float, float]:
-    """Returns where the first one with a gain begins, and how long it lasts."""
+    """Returns the start and the duration of the first phase with a gain."""
     return next((begin, long) for begin, each, long in phases if each == gain and begin >= after_s)
 
 
 Measure = Callable[[Path], Outcome]
 CASES: dict[str, tuple[str, Measure]] = {}
-"""What each case is called, and what measures it; it may write files into a folder."""
+"""The title and the function of each case; the function may write files into a folder."""
 
 
 def case(name: str, title: str) -> Callable[[Measure], Measure]:
@@ -228,7 +229,8 @@ def _drain_on_time(folder: Path) -> Outcome:
     link = packets_per_s(10)
     plain = run(scenario_of(rtt_ms=100, uplink=trace_of(folder, (10, 5)), duration_s=5))
     drain_s, _ = first_phase(plain.phases(link), 0.5, plain.is_full_s(link))
-    # From then on little more than Drain sends: what is in flight falls slowly.
+    # From then on the link is hardly faster than Drain sends, so that the packets in flight fall
+    # slowly.
     falls = trace_of(folder, (10, drain_s), (5.3, 10))
     result = run(scenario_of(rtt_ms=100, uplink=falls))
     drain_s, length_s = first_phase(result.phases(link), 0.5, drain_s - 0.05)
@@ -241,7 +243,7 @@ def _drain_on_time(folder: Path) -> Outcome:
 
 
 def rounds_between(result: Run, begin_s: float, end_s: float) -> Iterator[float]:
-    """Yields where each packet-timed round trip ends."""
+    """Yields the end of each packet-timed round trip."""
     at_s = begin_s
     while True:
         number = bisect.bisect_left(result.sent_s, at_s)
@@ -267,8 +269,8 @@ def _up_on_plateau(_folder: Path) -> Outcome:
 
 @case("7", "Never exiting STARTUP when application-limited without loss")
 def _startup_of_answers(_folder: Path) -> Outcome:
-    # Ten packets, and a pause; a hundred times. Out of Startup they would be paced at what the
-    # application had sent.
+    # A hundred times ten packets and a pause. After Startup they would be paced at the rate of the
+    # application.
     answers = {"bytes": 14480, "requests": 100, "request_bytes": 100, "think_s": 0.05}
     result = run(scenario_of(flow=answers, duration_s=30))
     first, last = result.flow["answers_s"][1], result.flow["answers_s"][-1]
@@ -296,10 +298,10 @@ def _down_on_inflight(_folder: Path) -> Outcome:
 @case("9", "Exiting PROBE_DOWN after max time")
 def _down_on_time(folder: Path) -> Outcome:
     link = packets_per_s(10)
-    soon = {"parameters": {"probe_wait_s": 1}}  # before the next search for the least RTT
+    soon = {"parameters": {"probe_wait_s": 1}}  # before the next ProbeRTT
     plain = run(scenario_of(rtt_ms=100, uplink=trace_of(folder, (10, 5)), duration_s=5, flow=soon))
     down_s, _ = first_phase(plain.phases(link, 1.5), 0.9)
-    # From then on a little less than DOWN sends: what is in flight stays.
+    # From then on the link is slightly slower than DOWN sends, so that the packets in flight stay.
     falls = trace_of(folder, (10, down_s), (8.5, 5))
     result = run(scenario_of(rtt_ms=100, uplink=falls, duration_s=5, flow=soon))
     phases = result.phases(link, 1.5)
@@ -315,7 +317,7 @@ def _down_on_time(folder: Path) -> Outcome:
 
 
 def searches(result: Run, most: float, begin_s: float) -> list[tuple[float, float]]:
-    """Returns when the window was not above `most`, and for how long."""
+    """Returns the start and the duration of each period with a window of at most `most`."""
     found: list[tuple[float, float]] = []
     low_since: float | None = None
     for time, _, window in result.acks:
@@ -347,7 +349,7 @@ def _probe_rtt(_folder: Path) -> Outcome:
 
 @case("11", "Skipping PROBE_RTT due to application-limited sending")
 def _skips_probe_rtt(_folder: Path) -> Outcome:
-    # A second of data, and a pause longer than the interval of searches.
+    # A second of data, and a pause longer than the interval of ProbeRTT.
     answers = {"bytes": 1_000_000, "requests": 6, "request_bytes": 100, "think_s": 6}
     result = run(scenario_of(flow=answers, duration_s=60))
     low = min(window for _, _, window in result.acks[2000:])
@@ -359,7 +361,8 @@ def _skips_probe_rtt(_folder: Path) -> Outcome:
 
 
 def aggregated(folder: Path, every_ms: int, duration_s: float) -> dict[str, Any]:
-    """Returns a link that delivers a hundred acknowledgments at once, every so often."""
+    """Returns a link that delivers a hundred acknowledgments at once, at intervals of
+    `every_ms`."""
     file = folder / "aggregated.trace"
     times = range(every_ms, round(duration_s * 1000) + 1, every_ms)
     file.write_text("".join(f"{time}\n" * 6 for time in times))
@@ -426,8 +429,8 @@ def _slow_and_long(_folder: Path) -> Outcome:
 
 
 def rising(folder: Path, controller: str) -> tuple[float, int, float]:
-    """Returns how long a flow takes from a tenth to 95 % of a rate, in s and rounds, and log2 of
-    the product's packets."""
+    """Returns the time of a flow from a tenth to 95 % of a rate, in s and rounds, and log2 of the
+    bandwidth-delay product in packets."""
     rises = trace_of(folder, (2, 10), (20, 20))
     result = run(scenario_of(uplink=rises, duration_s=30, controller=controller))
     link = packets_per_s(20)
@@ -491,8 +494,8 @@ def _policer(_folder: Path) -> Outcome:
 def with_and_without(
     controller: str, change: dict[str, Any], duration_s: float
 ) -> tuple[float, float, int]:
-    """Returns goodput with a change of the uplink as a share of that without, with undo and
-    without it, and how often the first was in recovery."""
+    """Returns goodput with a change of the uplink as a share of the goodput without it, with and
+    without undo, and the number of recoveries with undo."""
     goodput = {}
     for name, uplink, undo in (("plain", {}, 1), ("undone", change, 1), ("kept", change, 0)):
         result = run(
@@ -578,7 +581,7 @@ def _loss_in_up(_folder: Path) -> Outcome:
 
 @case("22", "Handling application-limited sending during PROBE_REFILL")
 def _limited_refill(_folder: Path) -> Outcome:
-    # Answers of 0.4 s and pauses of 0.3: some fall on REFILL.
+    # Answers of 0.4 s and pauses of 0.3 s, some of which coincide with REFILL.
     answers = {"bytes": 480_000, "requests": 60, "request_bytes": 100, "think_s": 0.3}
     result = run(scenario_of(flow=answers, duration_s=60))
     times = result.flow["answers_s"][3:]
@@ -644,7 +647,7 @@ def _cubic_idle(_folder: Path) -> Outcome:
 
 
 def outcome_of(name: str) -> Outcome:
-    """Returns what a case gives."""
+    """Returns the outcome of a case."""
     with tempfile.TemporaryDirectory() as folder:
         return CASES[name][1](Path(folder))
 

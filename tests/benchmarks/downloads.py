@@ -1,11 +1,11 @@
-"""Downloads beside a long-lived flow: the kernel's own TCP and the emulator's.
+"""Downloads beside a long-lived flow: the kernel's TCP and the emulator's.
 
     python -m tests.benchmarks.downloads --runs 8
 
 Needs `make build`, `make kernel-rig` and a quiet machine, and takes some five minutes a setting. A
-download's time depends on where in the long-lived flow's cycle it starts, so every run has sixteen,
-at random times, the same in both engines; the emulator makes ten times as many runs. A line has the
-mean of each with its 95 % interval, and Welch's p value that they differ only by chance.
+download's time depends on its start within the long-lived flow's cycle, so every run has sixteen
+downloads at random times, the same in both engines; the emulator makes ten times as many runs. A
+line has the mean of each engine with its 95 % interval, and the p value of Welch's test.
 """
 
 import argparse
@@ -31,7 +31,7 @@ BYTES = 177_669
 """Report 003's page."""
 DOWNLOADS, FIRST_S, GAP_S = 16, 30.0, (10.0, 20.0)
 EMULATED = 10
-"""Emulated runs for each real one."""
+"""Emulated runs per real run."""
 PARAMETERS = {"reno": {"whole_packets": 1}, "cubic": {"whole_packets": 1, "hystart": 1}}
 
 
@@ -62,7 +62,7 @@ def emulated(scenarios: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def real(scenarios: Sequence[dict[str, Any]], busy_us: float) -> Iterator[dict[str, Any]]:
-    """Yields the kernel's answers, but for those that the host disturbed."""
+    """Yields the kernel's answers, without runs that the host disturbed."""
     settings = KernelSettings.of(Path("build"), busy_us)
     engines = [settings.open() for _ in scenarios]
     at_once = settings.runs_at_once(0, os.cpu_count() or 1)
@@ -85,7 +85,7 @@ def _answer(engine: Any, content: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def times_s(answers: Iterator[dict[str, Any]]) -> list[float]:
-    """Returns how long downloads took (s)."""
+    """Returns the durations of downloads (s)."""
     found = [flow["completion_s"] for answer in answers for flow in answer["flows"][1:]]
     return [each for each in found if each is not None]
 

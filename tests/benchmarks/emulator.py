@@ -1,14 +1,14 @@
-"""What runs cost the emulator: CPU time, memory, and instructions where valgrind is.
+"""The cost of runs in the emulator: CPU time, memory and, with valgrind, instructions.
 
     python -m tests.benchmarks.emulator [--runs 50]
 
 Needs build/emulate and .kneepoint/networks/contest (`make bench` makes them). One flow is 140 s of
-the contest's network, each controller that needs no marks with its defaults, in batch mode, so that
-traces are read once; three and a hundred flows are scenarios of their own, and an entry, the kit's
+the contest's network, for each controller that needs no marks, with its defaults, in batch mode, so
+that traces are read once; three and a hundred flows are separate scenarios, and an entry, the kit's
 own sender, runs confined and trusted. CPU time is user plus system time of the process, divided by
-its runs; memory is the most that the process held. Instructions, also those of the same flow over
-TCP, are those that a further run adds to a batch, counted by callgrind; they do not depend on what
-else the machine does.
+its runs; memory is the peak of the process. Instructions, also of the same flow over TCP, are the
+instructions that a further run adds to a batch, counted by callgrind; they do not depend on the
+load of the machine.
 """
 
 import argparse
@@ -27,23 +27,23 @@ from kneepoint.engines.catalogue import load_catalogue
 EMULATE = Path("build/emulate")
 KIT = Path("kneepoint/entries/kit")
 BUDGET_MILLIONS = 52
-"""Of instructions, for a fixed window of 50."""
+"""The budget of instructions for a fixed window of 50."""
 
 BUDGET_MIB = 50
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one run."""
+    """The cost of one run."""
 
     cpu_ms: float
     memory_mib: float
-    switches: float  # of context, voluntary ones
+    switches: float  # voluntary context switches
 
 
 @dataclass(frozen=True)
 class Load:
-    """A scenario, and what it is to cost at most."""
+    """A scenario, and the budget of its cost."""
 
     title: str
     budget_cpu_ms: float
@@ -51,7 +51,7 @@ class Load:
 
 
 def tcp_flows(count: int) -> list[dict[str, Any]]:
-    """Returns Reno and CUBIC in turn, each starting 50 ms after the one before."""
+    """Returns alternately Reno and CUBIC, each starting 50 ms after the flow before."""
     return [
         {"controller": ("reno", "cubic")[i % 2], "transport": "tcp", "start_s": i * 0.05}
         for i in range(count)
@@ -85,7 +85,7 @@ LOADS = (
 
 
 def line_of(network: dict[str, Any], controller: str) -> str:
-    """Returns a batch's line, without its end."""
+    """Returns a line of a batch, without its end."""
     return (
         f"--controller {controller} --uplink {network['uplink']['trace']}"
         f" --downlink {network['downlink']['trace']}"
@@ -95,7 +95,7 @@ def line_of(network: dict[str, Any], controller: str) -> str:
 
 
 def tcp_line_of(network: dict[str, Any], controller: str) -> str:
-    """Returns the same for one flow of TCP."""
+    """Returns the line of a batch for one TCP flow."""
     links = {
         direction: {name: network[direction][name] for name in ("trace", "delay_ms", "queue")}
         for direction in ("uplink", "downlink")
@@ -106,7 +106,7 @@ def tcp_line_of(network: dict[str, Any], controller: str) -> str:
 
 
 def cost_of(lines: list[str]) -> Cost:
-    """Returns what a batch costs a run."""
+    """Returns the cost of a batch per run."""
     with tempfile.TemporaryFile("w+") as file, tempfile.TemporaryFile("w+") as answers:
         file.writelines(f"{line}\n" for line in lines)
         file.seek(0)
@@ -135,18 +135,18 @@ def count_instructions(line: str, runs: int, folder: Path) -> int:
 
 
 def instructions_of_run(line: str, folder: Path) -> float:
-    """Returns the instructions (millions) of one run after its traces were read."""
+    """Returns the instructions (millions) of one run, without reading its traces."""
     return (count_instructions(line, 2, folder) - count_instructions(line, 1, folder)) / 1e6
 
 
 def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
-    """Prints what each controller costs, and the fixed window in detail."""
+    """Prints the cost of each controller, and of the fixed window in detail."""
     network = json.loads(Path(".kneepoint/networks/contest/network.json").read_text())
     print(f"One flow, 140 s, in a batch of {runs}: CPU ms, MiB, millions of instructions")
     print("(by datagrams; by TCP)")
     for controller in load_catalogue(EMULATE).controllers.values():
         if "counted_marks" in controller.needs:
-            continue  # no queue marks there
+            continue  # no queue of this network marks
         line = line_of(network, controller.name)
         cost = cost_of([f"{line} --seed {seed}" for seed in range(runs)])
         row = f"{controller.name:20}{cost.cpu_ms:8.2f}{cost.memory_mib:8.1f}"
@@ -164,7 +164,7 @@ def measure_one_flow(runs: int, folder: Path, has_valgrind: bool) -> None:
 
 
 def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) -> None:
-    """Prints what a scenario costs."""
+    """Prints the cost of a scenario."""
     file = folder / "scenario.json"
     file.write_text(json.dumps(load.scenario))
     line = f"--scenario {file}"
@@ -179,7 +179,7 @@ def measure_scenario(load: Load, runs: int, folder: Path, has_valgrind: bool) ->
 
 
 def measure_entry(runs: int, folder: Path) -> None:
-    """Prints what an entry costs, and each switch between its process and the emulator."""
+    """Prints the cost of an entry, and of each switch between its process and the emulator."""
     sources = [path for path in KIT.glob("*/*.cc") if path.name != "receiver.cc"]
     entry = folder / "entry.so"
     includes = (f"-I{KIT / each}" for each in ("datagrump", "src"))
@@ -202,8 +202,8 @@ def measure_entry(runs: int, folder: Path) -> None:
 
 
 def main() -> None:
-    """Measures one flow, three and a hundred, and an entry."""
-    parser = argparse.ArgumentParser(description="Measures what runs cost the emulator.")
+    """Measures one, three and a hundred flows, and an entry."""
+    parser = argparse.ArgumentParser(description="Measures the cost of runs in the emulator.")
     parser.add_argument("--runs", type=int, default=50, help="runs per controller (%(default)s)")
     runs: int = parser.parse_args().runs
     has_valgrind = shutil.which("valgrind") is not None

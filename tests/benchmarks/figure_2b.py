@@ -1,10 +1,11 @@
-"""What single settings do to Vegas and CUBIC on the network of figure 2b of ABC.
+"""The effect of single settings on Vegas and CUBIC, on the network of figure 2b of ABC.
 
     python -m tests.benchmarks.figure_2b
 
-Each line changes one thing, of the queue, the run, TCP or Vegas; all else is as in the studies
-abc-vegas and abc-cubic. It has the utilization and 100 ms plus the 95th percentile of the queueing
-delay, means and range of 30 runs: of Vegas through 100 and 250 packets, of CUBIC through 100.
+Each line changes one setting of the queue, the run, TCP or Vegas; everything else is as in the
+studies abc-vegas and abc-cubic. It has the utilization, and 100 ms plus the 95th percentile of the
+queueing delay, as means and ranges of 30 runs: Vegas through 100 and 250 packets, CUBIC through
+100.
 """
 
 import statistics
@@ -45,7 +46,7 @@ OF_VEGAS: Mapping[str, Mapping[str, Any]] = {
 
 
 def scenario(controller: str, setting: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Returns the scenario of one run; the setting names parameters of any of its parts."""
+    """Returns the scenario of one run; the setting may change any of its parts."""
     rest = {"packets": 100, "start_spread_s": 0.05} | dict(setting)
     network = prepared_network(NETWORK).with_value("queue.packets", rest.pop("packets"))
     network = replace(network, **{k: rest.pop(k) for k in setting if hasattr(network, k)})

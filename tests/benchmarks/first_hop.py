@@ -1,13 +1,13 @@
-"""What a burst loses in the first shell's device: real mahimahi beside the emulator.
+"""The loss of a burst in the first shell's device: real mahimahi beside the emulator.
 
     python -m tests.benchmarks.first_hop [--windows 400 1000 8000] [--runs 5] [--duration-s 30]
 
 Needs the real mahimahi, the programs in build/ and .kneepoint/networks/contest, and a quiet
-machine: how much is lost depends on whether sender and shell share a processor. Fixed windows start
-at once, first on a link without an opportunity until the burst is over, so that what has joined its
-queue is what the device let through, then on the contest's. Each cell has the median of the real
-runs, the mean on the emulated host, and the mean on one whose processes wait as the receiver of
-these real runs did; the last column is the median scheduling delay of these.
+machine: the loss depends on whether sender and shell share a processor. Fixed windows start with a
+    burst, first on a link without opportunities until the burst is over, whose queue therefore has
+    all packets that the device let through, then on the contest's link. Each cell has the median of
+    the real runs, the mean on the emulated host, and the mean on a host with the scheduling delays
+    of the real runs' receiver; the last column is the median scheduling delay of the real runs.
 """
 
 import argparse
@@ -34,11 +34,11 @@ from kneepoint.networks.scenario import PreparedNetwork
 WINDOWS = (400, 600, 800, 1000, 1500, 2000, 4000, 6000, 8000)
 EMULATED_RUNS = 20
 SILENT_MS = 1500
-"""Longer than any window here takes to send."""
+"""Duration of the silence (ms), longer than the burst of any window."""
 
 
 def joined_packets(log: Path) -> int:
-    """Returns how many datagrams of a burst came to a link, by its log."""
+    """Returns the number of a burst's datagrams that reached a link, by its log."""
     events = [line.split() for line in log.read_text().splitlines() if not line.startswith("#")]
     arrivals = [(int(event[0]), event[1]) for event in events if event[2] == "1504"]
     begin_ms = arrivals[0][0]
@@ -46,10 +46,10 @@ def joined_packets(log: Path) -> int:
 
 
 def silent_network(folder: Path, contest: PreparedNetwork) -> PreparedNetwork:
-    """Makes a network with some opportunities for datagrams, and later for acknowledgments."""
+    """Makes a network with a few opportunities for datagrams and, later, for acknowledgments."""
     links = {}
     for direction, begin_ms in (("uplink", SILENT_MS + 500), ("downlink", SILENT_MS + 600)):
-        times_ms = range(begin_ms, begin_ms + 10)  # the kernel's own packets take some
+        times_ms = range(begin_ms, begin_ms + 10)  # the kernel's own packets use some
         content = "".join(f"{time_ms}\n" for time_ms in times_ms).encode()
         (folder / direction).write_bytes(content)
         links[direction] = replace(
@@ -73,7 +73,7 @@ class Bench:
         self._controller = load_catalogue(Path("build/emulate")).controllers["fixed_window"]
 
     def measure(self, window: int, runs: int) -> list[str]:
-        """Returns a row of the table: the window, then each figure of all three hosts."""
+        """Returns a row of the table: the window, and each figure of all three hosts."""
         real_runs = [self._measure_real(window, seed) for seed in range(runs)]
         records = [record for _, record in real_runs]
         real = [_figures(*run) for run in real_runs]
@@ -120,7 +120,7 @@ class Bench:
 
 
 def _as_late(network: PreparedNetwork, measured: list[RunRecord]) -> PreparedNetwork:
-    """Returns the network on a host whose processes wait as the receiver did in real runs."""
+    """Returns the network on a host with the scheduling delays of the receiver in real runs."""
     rows = pooled_delays(record.scheduling_delays_us or () for record in measured)
     if not rows:
         return network

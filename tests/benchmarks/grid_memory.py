@@ -1,9 +1,9 @@
-"""How much memory a workflow needs for a grid of many runs, all its processes together.
+"""The memory of a workflow, in all its processes together, for a grid of many runs.
 
     python -m tests.benchmarks.grid_memory --runs 100000
 
-Memory is the sum of the proportional set sizes (PSS: shared pages count once) of every process at
-work in the workflow's folder, Snakemake and Ray included; the peak of samples every second.
+Memory is the sum of the proportional set sizes (PSS: shared pages count once) of every process that
+works in the workflow's folder, Snakemake and Ray included; the peak of samples every second.
 """
 
 import argparse
@@ -22,7 +22,7 @@ POLL_S = 1.0
 
 
 def grid(runs: int) -> dict[str, Any]:
-    """Returns a study of so many runs, each of two virtual seconds."""
+    """Returns a study of `runs` runs, each of two virtual seconds."""
     windows = range(1, 1 + max(1, runs // len(KEEPALIVES)))
     return {
         "title": "Grid",
@@ -52,7 +52,7 @@ def memory_of(folder: Path) -> dict[str, int]:
 
 
 def measure(checkout: Checkout, runs: int) -> tuple[dict[str, int], float]:
-    """Returns the memory at its peak, and how long the study took (s)."""
+    """Returns the peak memory, and the duration of the study (s)."""
     checkout.write("config/studies/grid.yaml", grid(runs))
     checkout.write("config/config.yaml", {"seed": 5, "studies": ["grid"]})
     began_s = time.monotonic()

@@ -1,17 +1,18 @@
-"""How few real runs a guided search needs, and what it finds, on realities that are emulators.
+"""The number of real runs of a guided search, and its results, with emulators as reality.
 
     python -m tests.benchmarks.guided                        two controllers, two searches each
     python -m tests.benchmarks.guided --all --searches 20    ten controllers
     python -m tests.benchmarks.guided --all --first 3 --searches 1    from the seed 3 alone
 
-Needs the prepared networks of `make reproduce`. Reality is the contest's link whose propagation
-delay, host latency and timers' lateness all differ by a share from the guide's, each in a direction
-that the search's seed draws. What settings lose is the mean difference of fresh runs there with
-the same seeds, as many as tell it to 0.2 %. The best one is the best of all that any search found
-there, and of those that the guided search and one of its own in that reality, of half as many
-trials, lead with; all run again before they are compared with it. Other searches make as many real
-runs as the guided one. The last table has the best trial of the search in that reality, which ran
-each once, against the best that it tried.
+Needs the prepared networks of `make reproduce`. Reality is the contest's link with a propagation
+delay, host latency and timer lateness that all differ by a share from the guide's, each in a
+direction drawn by the search's seed. The loss of a setting is its mean difference from the best
+setting, in fresh runs in reality with the same seeds, as many as determine it to 0.2 %. The best
+setting is chosen among the settings found by any search, the leading settings of the guided search,
+and the leading settings of a search in reality of half as many trials; all run again before the
+comparison. Other searches make as many real runs as the guided search. The last table compares the
+best trial of the search in reality, which ran each setting once, with the best setting that it
+tried.
 """
 
 import argparse
@@ -65,21 +66,22 @@ SMALL = ("tune-timely", "tune-delay-threshold")
 DISTURBANCES = (0.0, 0.05, 0.1, 0.2)
 WITHIN = math.log(0.99)
 LATENESS_US = 100.0
-"""The emulated host's default."""
+"""The default of the emulated host."""
 FEW, GROWS, SURE, PRECISE = 10, 4, 3, 0.002
-"""Runs of each setting at first; those that are not surely, by so many standard errors, more than
-1 % below the best run so many times as often, until their differences have this standard error."""
+"""Initial runs of each setting. Settings that are not below the best by 1 % and SURE standard
+errors then run GROWS times as often, until their differences have the standard error PRECISE."""
 SHIPPED = "guided-delay-threshold"
-"""A guided study that is shipped: this asks as many runs at once, and makes at most as many."""
+"""A shipped guided study, whose batch size and maximum number of runs are used."""
 OTHERS, REPEATS = 10, (20, 40, 80, 160)
-"""Leading settings of a search in reality, and the most repeats of its leaders."""
+"""The number of leading settings of a search in reality, and the maximum numbers of their
+repeats."""
 NOISY = ("luckiest", "greatest posterior mean", *(f"repeat_best: {most}" for most in REPEATS))
 SEARCHES = ("guided", "emulator's winner", "TPE from that winner", "TPE", "random subset")
 
 
 @dataclass(frozen=True)
 class Task:
-    """The searches of a controller from one seed, on every reality."""
+    """The searches of a controller from one seed, in every reality."""
 
     study: str
     seed: int
@@ -90,16 +92,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """What the searches found on one reality.
+    """The results of the searches in one reality.
 
     Args:
         disturbance: of the reality.
-        losses: logarithm of the best true power over that of each of SEARCHES.
-        noisy: the same of each of NOISY, over what a long search there tried.
-        repeats: runs of each of REPEATS, and the probability that it gave.
+        losses: for each of SEARCHES, the logarithm of the best true power over its setting's power.
+        noisy: the same for each of NOISY, relative to the settings that a long search tried.
+        repeats: runs with each of REPEATS, and the stated probability.
         runs: real runs of the guided search.
-        within: the probability that it gave.
-        is_off: whether it called the guide wrong.
+        within: its stated probability.
+        is_off: whether it rejected the guide.
     """
 
     study: str
@@ -113,7 +115,7 @@ class Found:
 
 
 class Remembering:
-    """An engine in virtual time: what ran once need not run again."""
+    """An engine in virtual time that caches its runs."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -127,7 +129,7 @@ class Remembering:
 
 
 def followed(steps: Generator[Batch, Iterator[FinishedRun], R], engine: Remembering) -> R:
-    """Executes what steps yield."""
+    """Executes the batches of steps."""
     try:
         batch = next(steps)
         while True:
@@ -138,7 +140,7 @@ def followed(steps: Generator[Batch, Iterator[FinishedRun], R], engine: Remember
 
 
 def disturbed(plan: StudyPlan, by: float, seed: int) -> StudyPlan:
-    """Returns the study in a reality that differs by a share from the emulator."""
+    """Returns the study in a reality that differs from the emulator by a share."""
     directions = np.random.default_rng(derive_seed(seed, "directions")).choice([-1, 1], 3)
     delay, latency, lateness = (1 + by * float(each) for each in directions)
     (network,) = plan.networks
@@ -167,9 +169,9 @@ def fresh_values(
 def losses(
     plan: StudyPlan, found: Sequence[Point], others: Sequence[Point], most: int, engine: Remembering
 ) -> tuple[float, ...]:
-    """Returns what the settings found lose against the best of them and of others.
+    """Returns the losses of settings against the best of these and other settings.
 
-    All run with the same seeds, and further ones when the best is chosen.
+    All run with the same seeds, and with further seeds after the choice of the best.
     """
     points = {tuple(point.values()): point for point in (*found, *others)}
     near, lost, count = list(points), dict[tuple[float, ...], float](), FEW
@@ -204,17 +206,17 @@ def tuned(
 
 
 def luckiest(trials: Sequence[FinishedTrial]) -> Point:
-    """Returns the setting of the greatest value."""
+    """Returns the setting with the greatest value."""
     return max(trials, key=lambda trial: trial.value).searched
 
 
 def sampler(kind: Literal["cmaes", "tpe"], trials: int, startup: int) -> Sampler:
-    """Returns a sampler of so many trials, some at random."""
+    """Returns a sampler of `trials` trials, the first of them random."""
     return Sampler(kind=kind, trials=trials, startup_trials=max(1, startup))
 
 
 def search(task: Task) -> list[Found]:
-    """Searches a study on every reality."""
+    """Searches a study in every reality."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(CONFIG)
     long = sampler("cmaes", task.trials, task.trials // 10)
@@ -230,7 +232,7 @@ def search(task: Task) -> list[Found]:
 
 
 def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
-    """Emulates a study, and spends real runs on every reality."""
+    """Emulates a study, and spends real runs in every reality."""
     known = Remembering(engine)
     guide = followed(emulate(plan), known)
     seed = derive_seed(task.seed, task.study)
@@ -240,7 +242,7 @@ def compare(plan: StudyPlan, task: Task, engine: Engine) -> list[Found]:
 def on_reality(
     real: StudyPlan, by: float, guide: EmulatedGuide, task: Task, engine: Remembering
 ) -> Found:
-    """Searches on one reality in every way, with as many runs as the guided search needs."""
+    """Searches in one reality by every method, with as many runs as the guided search needs."""
     long = sampler("cmaes", task.trials // 2, task.trials // 20)
     guided = followed(spend(real, guide, task.budget), engine)
     runs = len(guided.settled.runs)
@@ -293,7 +295,7 @@ def lines(found: Sequence[Found]) -> Iterator[str]:
     for name, share, each in zip(NOISY, shares([x.noisy for x in found]), again, strict=True):
         runs, said = map(statistics.fmean, zip(*each, strict=True))
         yield f"| {name} | {share} | {runs:.0f} | {said:.2f} |"
-    # As often as they say?
+    # Calibration of the stated probabilities.
     sure = [
         -loss >= WITHIN
         for each in found
@@ -304,7 +306,7 @@ def lines(found: Sequence[Found]) -> Iterator[str]:
 
 
 def shares(losses: Sequence[Sequence[float]]) -> Iterator[str]:
-    """Yields how many losses of each way to search are within 1 %, and their mean."""
+    """Yields, for each method of search, the number of losses within 1 %, and their mean."""
     for each in zip(*losses, strict=True):
         within = statistics.fmean(-loss >= WITHIN for loss in each)
         yield f"{within:.2f} ({100 * statistics.fmean(each):.1f} %)"

@@ -2,12 +2,12 @@
 
     python -m tests.benchmarks.late_senders .kneepoint/networks/contest/uplink.trace 140000 40
 
-They see every opportunity, used or not, as soon as its acknowledgment could be back, and keep a
-window in flight: by millisecond t, as many packets have reached the link as had left it by t less
-the round trip, and the window. The link's queue has no limit; the host takes no time. The two
-windows are defined in docs/networks.md; the coefficients of the fitted one are found by the
-cross-entropy method (Rubinstein: Methodology and Computing in Applied Probability 1, 1999). The
-trace repeats.
+They learn of every opportunity, used or not, at the time at which its acknowledgment could arrive,
+and keep a window in flight: the number of packets that have reached the link by millisecond t is
+the number that had left it one round trip before t, plus the window. The link's queue is unlimited,
+and the host has no delay. docs/networks.md defines the two windows; the coefficients of the fitted
+window are found by the cross-entropy method (Rubinstein: Methodology and Computing in Applied
+Probability 1, 1999). The trace repeats.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kneepoint.networks.traces import times_of
 
 Windows = NDArray[np.int64]
-"""Packets: one row for each sender, one column for each millisecond."""
+"""Windows (packets): a row for each sender, a column for each millisecond."""
 Mask = NDArray[np.bool_]
 """Whether a millisecond counts."""
 
@@ -32,10 +32,10 @@ GENERATIONS, POPULATION, PARENTS = 30, 48, 8
 
 
 class LateLink:
-    """A trace, of which senders know what is older than the round trip."""
+    """A trace whose opportunities senders know one round trip late."""
 
     def __init__(self, times_ms: NDArray[np.int64], end_ms: int, round_trip_ms: int) -> None:
-        """Counts the opportunities until the end, and what is known of them."""
+        """Counts the opportunities until the end, and the known opportunities."""
         laps = np.arange(end_ms // times_ms[-1] + 1)[:, None] * times_ms[-1]
         times = (times_ms + laps).ravel()
         self.passed = np.cumsum(np.bincount(times[times <= end_ms], minlength=end_ms + 1))
@@ -45,19 +45,19 @@ class LateLink:
         self.terms = np.stack([np.ones(end_ms + 1), *logs, *products])
 
     def _known(self, span_ms: int) -> NDArray[np.int64]:
-        """Returns the opportunities of the last span that a late sender knows of."""
+        """Returns, for each millisecond, the known opportunities of the last `span_ms`."""
         known = np.concatenate([np.zeros(self.late_ms, np.int64), self.passed])[: self.passed.size]
         known[span_ms + self.late_ms :] -= self.passed[: -span_ms - self.late_ms]
         return known
 
     def _packets(self, windows: Windows) -> tuple[Windows, Windows]:
-        """Returns how many packets have reached and left the link by each millisecond.
+        """Returns the numbers of packets that have reached and left the link by each millisecond.
 
-        By blocks of a round trip, within which nothing that leaves is known yet.
+        It proceeds by blocks of a round trip, because departures within a block are not yet known.
         """
         reached, left = np.empty_like(windows), np.empty_like(windows)
         before = np.zeros((len(windows), 1), np.int64)
-        unused = before.copy()  # packets that left, less opportunities
+        unused = before.copy()  # departed packets minus opportunities
         for begin in range(0, windows.shape[1], self.late_ms):
             block = slice(begin, begin + self.late_ms)
             wanted = windows[:, block].copy()
@@ -76,7 +76,7 @@ class LateLink:
         """Returns the power (Mbit/s/s) of each sender."""
         powers = np.zeros(len(windows))
         for row, (reached, left) in enumerate(zip(*self._packets(windows), strict=True)):
-            # The signal's age is how long the next packet that arrives will take.
+            # The age of the signal is the time until the next arriving packet has passed.
             following = np.concatenate([[0], reached[:-1]])
             leaves_ms = np.searchsorted(left, following, side="right")
             is_known = counts & (leaves_ms < left.size)
@@ -97,7 +97,7 @@ class LateLink:
     def fit(self, counts: Mask) -> Windows:
         """Returns the fitted window: the best of each generation are the parents of the next."""
         random = np.random.default_rng(1)
-        mean = np.array([np.log(60) - 1, *[1 / 3] * 3, *[0.0] * 6])  # what passes in 60 ms
+        mean = np.array([np.log(60) - 1, *[1 / 3] * 3, *[0.0] * 6])  # the opportunities of 60 ms
         spread = np.array([0.3, *[0.2] * 3, *[0.08] * 6])
         best = mean[None]
         for _ in range(GENERATIONS):

@@ -1,18 +1,19 @@
-"""Whether the tests bite: constants and operators of a controller's rule, changed one at a time.
+"""Mutation tests: constants and operators of a controller's rule are changed one at a time.
 
     python -m tests.benchmarks.mutations [CONTROLLER...] [--count 20] [--seed 1] [--processes 2]
 
-Of the numerals and operators in controllers/algorithms/CONTROLLER.cc and its model's header a
-sample is drawn. Those of comments, strings and declared parameters do not count, because
-test_field.py compares all defaults with the published ones, nor does the zero that a variable
-begins with. Each is changed alone: a numeral grows by a quarter, an integer by at least 1, and 0
-becomes 1; an operator becomes its opposite. In place of what does not compile, or compiles to the
-same bytes, another is drawn. Caught is what fails a C++ test whose name holds the controller's, or
-its golden log, where it has one. It needs build/controller_tests and build/emulate, and builds one
-shared object for each change, in build/mutations.
+A sample is drawn from the numerals and operators in controllers/algorithms/CONTROLLER.cc and its
+model's header, without comments, strings and initial zeros of variables, and without declared
+parameters, because test_field.py compares all defaults with the published values. Each is changed
+alone: a numeral grows by a quarter, an integer by at least 1, and 0 becomes 1; an operator becomes
+its opposite. A change that does not compile, or compiles to the same bytes, is replaced by another.
+A change is caught if a C++ test fails whose name contains the controller's, or if its golden log,
+if any, differs. The benchmark needs build/controller_tests and build/emulate, and builds one shared
+object for each change, in build/mutations.
 
-It prints how many were caught of each controller, and the others with their lines. Exit status 1:
-for some controller more than one was not caught, or than one in twenty; 2: tests fail unchanged.
+It prints the number of caught changes of each controller, and the other changes with their lines.
+Exit status 1: a controller has more than one uncaught change, or more than one in twenty; 2: tests
+fail without a change.
 """
 
 import argparse
@@ -58,7 +59,7 @@ IGNORED = re.compile(
 
 @dataclass(frozen=True)
 class Change:
-    """Of one numeral or operator."""
+    """A change of one numeral or operator."""
 
     source: Path
     start: int
@@ -75,7 +76,7 @@ class Change:
 
     @property
     def text(self) -> str:
-        """The source with it."""
+        """The changed source."""
         text = self.source.read_text()
         return text[: self.start] + self.new + text[self.start + len(self.old) :]
 
@@ -87,14 +88,14 @@ class Change:
 
 
 def sources_of(name: str) -> list[Path]:
-    """Returns the files that are a controller's alone."""
+    """Returns the files that belong to a controller alone."""
     return [
         path for path in (SOURCES / f"{name}.cc", SOURCES / f"{name}_model.hh") if path.exists()
     ]
 
 
 def changes_of(name: str, seed: int) -> list[Change]:
-    """Returns all changes of a controller, in an order that the seed decides."""
+    """Returns all changes of a controller, in an order that the seed determines."""
     changes = []
     for source in sources_of(name):
         code = IGNORED.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.read_text())
@@ -144,7 +145,7 @@ class Bench:
         self.built(name).hardlink_to(EMULATE.parent / "controllers" / f"{name}.so")
 
     def passes(self, name: str, link: Link, cpu_s: int) -> bool:
-        """Returns whether the tests of a controller do, of which none may take longer."""
+        """Returns whether the tests of a controller pass, each within the limit of CPU time."""
         limit = ["prlimit", f"--cpu={cpu_s}"]
         tests = [*limit, str(self.folder / TESTS.name), f"{name}_"]
         if subprocess.run(tests, capture_output=True, check=False).returncode != 0:
@@ -165,7 +166,7 @@ class Bench:
 
 @dataclass
 class Mutations:
-    """Tries changes on some benches at once."""
+    """Tries changes on several benches at once."""
 
     processes: int
     link: Link
@@ -176,7 +177,8 @@ class Mutations:
             self.benches.put(Bench(BUILD / f"bench-{k}"))
 
     def tried(self, name: str, count: int, seed: int) -> Iterator[tuple[Change, bool]]:
-        """Yields so many changes, or all that there are, and whether a test notices."""
+        """Yields `count` changes, or all changes if fewer exist, and whether a test catches
+        each."""
         bench = self.benches.get()
         digest = bench.build(name, None)
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime

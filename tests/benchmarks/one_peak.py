@@ -1,9 +1,9 @@
-"""How well, and in how many runs, searches of one parameter find the peak of power despite jitter.
+"""Precision and number of runs of searches for the peak of power over one parameter, with jitter.
 
     python -m tests.benchmarks.one_peak --seeds 20
 
 Needs the prepared network of `make reproduce`. Fixed windows run on the contest's link, whose host
-model differs from seed to seed. What a search found is judged by the mean power of that window over
+model differs from seed to seed. The window that a search finds is judged by its mean power over
 further seeds, relative to the best window's. TPE has as many trials as the ternary search took.
 """
 
@@ -45,14 +45,14 @@ class Found:
 
 
 def search(kind: str, power: Power, seed: int, runs: int, trials: int | None = None) -> Found:
-    """Searches the window of greatest mean power over so many runs a trial.
+    """Searches for the window of greatest mean power, with `runs` runs per trial.
 
     Args:
         kind: ternary, golden or tpe.
         power: of a run.
         seed: of the search and its runs.
-        runs: of a trial.
-        trials: of tpe.
+        runs: number of runs per trial.
+        trials: number of trials of tpe.
     """
     settings = {"kind": kind, "trials": trials}
     if kind == "tpe":
@@ -71,10 +71,11 @@ def search(kind: str, power: Power, seed: int, runs: int, trials: int | None = N
 
 
 def most_evaluations(kind: str, places: int) -> int:
-    """Returns what a search of so many integers needs at most, if there is one peak and no noise.
+    """Returns the maximum number of evaluations over `places` integers with one peak, without
+    noise.
 
-    Ternary search drops a third, at two evaluations; of three or fewer it takes all. Fibonacci's
-    search of F(k) - 1 integers takes k - 2 (Kiefer 1953).
+    Ternary search drops a third per two evaluations, and evaluates up to three integers completely.
+    Fibonacci search of F(k) - 1 integers takes k - 2 evaluations (Kiefer 1953).
     """
     if kind == "ternary":
         evaluations = 0
@@ -110,7 +111,7 @@ def _true_power(task: tuple[int, int]) -> float:
 
 
 def _searches(task: tuple[int, int]) -> dict[str, Found]:
-    """The searches from a seed, with so many runs a trial."""
+    """Returns the searches from a seed, with a number of runs per trial."""
     seed, runs = task
     found = {kind: search(kind, emulated, seed, runs) for kind in ("ternary", "golden")}
     trials = found["ternary"].trials

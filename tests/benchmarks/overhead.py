@@ -1,4 +1,4 @@
-"""What a run costs beside the emulator: Ray's calls, the journal, and asking and telling.
+"""The cost of a run besides the emulator: Ray's calls, the journal, and asking and telling.
 
 python -m tests.benchmarks.overhead [--runs 20000] [--workers 2]
 """

@@ -1,13 +1,13 @@
-"""What a race saves, and whether its winner is as good on held-out networks.
+"""The savings of a race, and its winner's quality on held-out networks.
 
     python -m tests.benchmarks.racing --repeats 3
     python -m tests.benchmarks.racing --repeats 20 --against equal
 
 Needs the prepared networks of `make reproduce CONFIG=config/general.yaml`. Each raced study of the
 configuration is searched with and without its race, from several seeds, on the same pairs of
-network and seed. The search without has as many trials (whole), or as many as the runs of the race
-pay for (equal). Winners then run on the held-out networks, which no search has seen: the ratio is
-that of the geometric means of their power, the raced winner's over the other's.
+network and seed. The search without a race has as many trials (whole), or as many runs (equal).
+Winners then run on the held-out networks, which no search has seen; the ratio is the geometric mean
+power of the raced winner over the other winner's.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from kneepoint.stats.paired import paired_ratio
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
 
 NEVER = 1e-300
-"""A p value that stops nothing."""
+"""A p value that stops no trial."""
 SEEDS = range(3)
-"""Of the winner's runs on a held-out network."""
+"""Seeds of the winner's runs on a held-out network."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Task:
-    """A study to search from a seed with its race, and then without."""
+    """A study to search from a seed, with and without its race."""
 
     config: Path
     name: str
@@ -63,7 +63,7 @@ class Task:
 
 
 def search_both(task: Task) -> tuple[Searched, Searched]:
-    """Searches with the race and without."""
+    """Searches with and without the race."""
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     workflow = load_workflow(task.config)
     raced = search(workflow, task, task.trials, task.pruner)
@@ -73,7 +73,7 @@ def search_both(task: Task) -> tuple[Searched, Searched]:
 
 
 def search(workflow: Workflow, task: Task, trials: int, pruner: str) -> Searched:
-    """Searches a study, with a pruner or (an empty word) without."""
+    """Searches a study with a pruner, or without if the name is empty."""
     name, seed, p = task.name, task.seed, task.p
     plan = planned_race(workflow, name, seed, trials, pruner, p)
     found = searched(plan)
@@ -107,7 +107,7 @@ def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) ->
 
 
 def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str:
-    """Returns a line about a study, or all of them."""
+    """Returns a line about a study, or about all studies."""
     share = sum(each.runs for each in raced) / sum(each.runs for each in whole)
     pairs = [(a.powers, b.powers) for a, b in zip(raced, whole, strict=True)]
     ratio = paired_ratio([(sum((a for a, _ in pairs), ()), sum((b for _, b in pairs), ()))], 1)
@@ -115,7 +115,7 @@ def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str
 
 
 def tell(names: Sequence[str], found: Sequence[tuple[Searched, Searched]]) -> None:
-    """Prints a line for each study that has been searched, and one for all."""
+    """Prints a line for each searched study, and a line for all."""
     for name in (*names, "all"):
         of = [pair for pair in found if name in (pair[0].study, "all")]
         if of:

@@ -1,11 +1,11 @@
-"""What each sampler finds, and what it costs: the winners' true power against CPU time.
+"""Results and costs of samplers: the winners' true power against CPU time.
 
     python -m tests.benchmarks.samplers
     python -m tests.benchmarks.samplers --all --repeats 3
 
 Needs the prepared networks of `make reproduce`. Studies of the configuration that tune a controller
-on one network are searched with each sampler, from several seeds, with as many trials. The winner
-then runs with fresh seeds, the same for all: a search's own value is the best of many by luck.
+on one network are searched with each sampler, from several seeds, with equal numbers of trials. The
+winner then runs with fresh seeds, the same for all: a search's own value is biased by selection.
 """
 
 import argparse
@@ -70,7 +70,7 @@ def search(task: Task) -> Found:
 
 
 def _cpu_s() -> float:
-    """The CPU time of this process and of the emulators that have ended."""
+    """Returns the CPU time of this process and of ended emulators."""
     used = os.times()
     return used.user + used.system + used.children_user + used.children_system
 
@@ -78,8 +78,8 @@ def _cpu_s() -> float:
 def tell(found: Sequence[Found], studies: Sequence[str], trials: Sequence[int]) -> None:
     """Prints a line for each sampler and number of trials, in the Markdown of the docs.
 
-    Power is relative to the best of all searches of a controller; over the controllers it is the
-    geometric mean.
+    Power is relative to the best of all searches of a controller, with the geometric mean over
+    controllers.
     """
     best = {name: max(f.fresh for f in found if f.task.study == name) for name in studies}
     print("| sampler | trials | true power, relative to the best | own value over true | CPU (s) |")

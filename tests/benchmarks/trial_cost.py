@@ -1,4 +1,4 @@
-"""What a trial costs: the sampler, the emulator, and what is ours; and how samplers grow.
+"""The cost of a trial: the sampler, the emulator, and our own code; and the growth of samplers.
 
     python -m tests.benchmarks.trial_cost --trials 1000
     python -m tests.benchmarks.trial_cost --workers 2
@@ -6,11 +6,11 @@
     python -m tests.benchmarks.trial_cost --grow 1000 3000 10000
 
 Needs the prepared network of `make reproduce`. Runs the study tune-timely of the shipped
-configuration (TPE, seven constants, one run of 140 s a trial) with as many trials, in this process
-and one emulator, after a short one that imports what is needed. What Optuna takes to be asked and
-told is the sampler's; all is CPU time. With --workers: the time in all where the runs are those of
-as many workers of a Ray, which is up already, as in a workflow. With --grow: a further trial after
-so many, of samplers alone, over as many constants, on a made-up objective.
+configuration (TPE, seven parameters, one run of 140 s per trial) with --trials trials, in this
+process and one emulator, after a short search that imports the modules. The sampler's part is the
+time in which Optuna is asked and told; all times are CPU time. With --workers: the total time if
+workers of a running Ray make the runs, as in a workflow. With --grow: a further trial of samplers
+alone after the given numbers of trials, over seven parameters, on a made-up objective.
 """
 
 import argparse
@@ -46,15 +46,15 @@ CONFIG, STUDY = Path("config/config.yaml"), "tune-timely"
 SEED = 1
 CONSTANTS = 7
 AHEAD = 4
-"""Trials asked before the first of them is told."""
+"""The number of trials that are asked before the first is told."""
 LAST = 40
-"""Trials that are timed after many others."""
+"""The number of trials that are timed after many others."""
 
 
 def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str, float]:
     """Searches and writes the tables; returns the CPU time of each part (s).
 
-    That of the emulator is what ended here: none with workers.
+    The emulator's time covers emulators that ended in this process: 0 with workers.
     """
     workflow = load_workflow(CONFIG)
     job, study = job_of(workflow, folder), workflow.studies[STUDY]
@@ -78,7 +78,7 @@ def run(folder: Path, trials: int, workers: Executor | None = None) -> dict[str,
 
 @contextmanager
 def sampler_timed() -> Iterator[list[float]]:
-    """Gives a list of the CPU times (s) that Optuna takes each time it is asked or told."""
+    """Provides a list of the CPU times (s) of Optuna's asks and tells."""
     took_s: list[float] = []
 
     def timed(does: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,10 +99,10 @@ def sampler_timed() -> Iterator[list[float]]:
 
 
 def growth(kind: str, trials: int) -> float:
-    """Returns the CPU time (s) of a further trial after so many, the mean of LAST.
+    """Returns the CPU time (s) of a further trial after `trials` trials, the mean of LAST.
 
-    The trials before are random ones, for only their number matters here; CMA-ES, which keeps its
-    state in them, makes them itself.
+    The earlier trials are random, because only their number matters; CMA-ES, which keeps its state
+    in them, makes them itself.
     """
     space: dict[str, BaseDistribution] = {
         f"x{number}": FloatDistribution(0, 1) for number in range(CONSTANTS)

@@ -1,4 +1,4 @@
-"""Where the distribution's chromium is, and axe-core, which finds what readers cannot use."""
+"""The distribution's chromium, and axe-core, which finds barriers to accessibility."""
 
 import importlib.util
 import shutil

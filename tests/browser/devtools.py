@@ -55,7 +55,7 @@ class Page:
         return bytes(text[:-1])
 
     def _note(self, event: dict[str, Any]) -> None:
-        """Keeps what the page reports as an error, and counts pages."""
+        """Records errors of the page, and counts pages."""
         told = event.get("params", {})
         self._loads += event.get("method") == "Page.loadEventFired"
         if event.get("method") == "Runtime.exceptionThrown":
@@ -78,10 +78,10 @@ class Page:
         before = self._loads
         go()
         while self._loads == before:
-            self.send("Browser.getVersion")  # whose answer comes behind the page's events
+            self.send("Browser.getVersion")  # its answer follows the page's events
 
     def evaluate(self, expression: str) -> Any:
-        """Returns the value of an expression, or what its promise brings."""
+        """Returns the value of an expression, or of its promise."""
         options = {"awaitPromise": True, "returnByValue": True, "userGesture": True}
         found = self.send("Runtime.evaluate", expression=expression, **options)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
@@ -111,7 +111,7 @@ class Page:
         self.send("Emulation.setEmulatedMedia", features=[wish])
 
     def choose_files(self, selector: str, *paths: Path) -> None:
-        """Gives files to a control that takes some."""
+        """Gives files to a file control."""
         document = self.send("DOM.getDocument")["root"]["nodeId"]
         node = self.send("DOM.querySelector", nodeId=document, selector=selector)["nodeId"]
         self.send("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
@@ -165,7 +165,7 @@ def ask(page: str, script: str, folder: Path, width: int = 1400, *, is_dark: boo
         is_dark: whether the reader wishes dark colours.
 
     Returns:
-        What the script returned, through JSON.
+        The script's result, through JSON.
     """
     path = folder / "page.html"
     path.write_text(page, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The dashboard in a real browser shows what the studies hold, and the report beside them."""
+"""The dashboard in a real browser shows the studies, and the report beside them."""
 
 import json
 import threading

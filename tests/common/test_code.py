@@ -1,4 +1,4 @@
-"""Digests of code: what changes them, and what does not."""
+"""Digests of code: changes that count, and changes that do not."""
 
 import subprocess
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def score(values: list[float]) -> float:
 
 
 class Repository:
-    """A repository of two packages, and what is known of its files."""
+    """A repository of two packages, and the cached facts of its files."""
 
     def __init__(self, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.root = root
@@ -47,7 +47,7 @@ class Repository:
 
 
 def forget() -> None:
-    """Forgets what is known of files, so that they are read again."""
+    """Clears the cached facts, so that files are read again."""
     for cached in (code._facts_of, code._imports_of, code._path_of, code.digest_of_packages):
         cached.cache_clear()
 
@@ -113,7 +113,7 @@ def test_what_is_imported_in_a_function_counts_and_what_is_for_type_checkers_doe
 
 
 def test_every_step_of_the_workflow_has_what_it_computes_with() -> None:
-    """Of a score, a sampler, a seed, the omniscient bound and a statistic, who computes with it."""
+    """The steps that use a score, a sampler, a seed, the omniscient bound or a statistic."""
     wanted = {
         RUNNER: {"kneepoint.runs.registry", "kneepoint.runs.pipeline", "kneepoint.runs.load"},
         "kneepoint.search.study": {

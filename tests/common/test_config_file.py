@@ -1,4 +1,4 @@
-"""Numbers in configurations are finite; what is refused is named with its file."""
+"""Numbers in configurations are finite; errors name file and key."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

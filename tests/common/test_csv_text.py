@@ -1,4 +1,4 @@
-"""Tables in text: what separates their cells, and what their columns are called."""
+"""Tables in text: the separators of cells, and the names of columns."""
 
 import gzip
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a user reads of a mistake."""
+"""The error messages that a user reads."""
 
 import errno
 import os

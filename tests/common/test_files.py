@@ -65,7 +65,7 @@ def test_hold_lock_names_the_process_that_holds_it_and_ends_with_it(tmp_path: Pa
 
 @pytest.fixture
 def ordinary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """We are no root, and at home in the test's folder; without XDG_RUNTIME_DIR."""
+    """An ordinary user, whose home is the test's folder, without XDG_RUNTIME_DIR."""
     user = tmp_path.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: user or 10**9)
     monkeypatch.setattr(Path, "lstat", lambda path: _with_owner(os.lstat(path), user or 10**9))

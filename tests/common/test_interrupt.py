@@ -1,4 +1,4 @@
-"""A workflow that is told to end takes along what it has started, and says one line."""
+"""An interrupted workflow ends all processes that it started, and prints one line."""
 
 import signal
 import subprocess
@@ -10,8 +10,9 @@ import pytest
 from tests.conftest import ROOT
 from tests.engines.live_run import lives, wait_until
 
-# Like Snakemake: a job that leaves Ctrl-C to it, and a cluster in a session of its own, which needs
-# a moment; words on jobs that fail go through logging. Each writes its process id when it is ready.
+# Like Snakemake: a job that ignores Ctrl-C, and a cluster in a session of its own, which takes a
+# moment to end; messages about failed jobs go through logging. Each writes its process id when it
+# is ready.
 WORKFLOW = """
 import logging, pathlib, subprocess, sys, threading, time
 from kneepoint.common.interrupt import end_on_signals

@@ -1,4 +1,4 @@
-"""JSON of which no key is lost."""
+"""JSON without lost keys."""
 
 import json
 

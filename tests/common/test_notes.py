@@ -1,4 +1,4 @@
-"""Digests of what jobs read and write."""
+"""Digests of the inputs and outputs of jobs."""
 
 from pathlib import Path
 
@@ -36,7 +36,12 @@ def test_token_is_another_when_the_digest_is_and_stays_when_it_is_settled() -> N
             False,
         ),
         ("a.yaml", STUDY, STUDY.replace("10", "11"), True),
-        ("a.yaml", "a: 1\nb: 2\n", "b: 2\na: 1\n", True),  # a search draws in this order
+        (
+            "a.yaml",
+            "a: 1\nb: 2\n",
+            "b: 2\na: 1\n",
+            True,
+        ),  # a search draws parameters in the order of the file
         ("a.csv", "w,power\n5,60\n", "w,power\r\n5,60\r\n", False),
         ("a.csv", "w,power\n5,60\n", "w,power\n5,61\n", True),
         ("a.trace", "1\n2\n", "1\n2", True),
@@ -56,7 +61,7 @@ def test_digest_is_that_of_what_a_file_says(
 
 def test_files_are_sealed_until_one_is_another_or_gone() -> None:
     first, second = Path("first"), Path("second")
-    assert is_sealed("job")  # nothing is known of it
+    assert is_sealed("job")  # without a record
     for path in (first, second):
         path.write_text("whole")
     seal("job", [first, second])

@@ -1,4 +1,4 @@
-"""Temporary folders are private; the next owner removes what killed processes left."""
+"""Temporary folders are private; the next owner removes the folders of killed processes."""
 
 import os
 import subprocess

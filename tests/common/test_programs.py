@@ -1,4 +1,4 @@
-"""Why a program of ours failed, even if it said nothing."""
+"""Reasons of failed programs, also of programs without a message."""
 
 from pathlib import Path
 

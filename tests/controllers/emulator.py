@@ -1,4 +1,4 @@
-"""How these tests run the emulator."""
+"""Functions with which these tests run the emulator."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ class Link:
 
 
 def write_small_link(folder: Path) -> Link:
-    """Three seconds that vary: 2 Mbit/s, a gap of 300 ms, 6 Mbit/s; ACKs return at 1.2 Mbit/s."""
+    """Writes a link of 3 s: 2 Mbit/s, a gap of 300 ms, 6 Mbit/s; ACKs return at 1.2 Mbit/s."""
     times = [*range(6, 1000, 6), *range(1300, 3000, 2), 3000]
     uplink = folder / "uplink.trace"
     uplink.write_text("".join(f"{time}\n" for time in times))

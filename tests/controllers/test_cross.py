@@ -14,14 +14,14 @@ from tests.controllers.emulator import EMULATE, Link
 from tests.controllers.test_same_bytes import QEMU, lines_of, run
 
 LIBC = "2.28"
-"""That of manylinux_2_28, and so the newest that a wheel may need."""
+"""The C library of manylinux_2_28, the newest that a wheel may need."""
 
 LIBRARIES = re.compile(r"lib(c|m|dl|pthread)[.]so[.]\d|ld-linux-[a-z0-9-]+[.]so[.]\d")
-"""Beside it: every system has these."""
+"""Libraries that every system has."""
 
 TARGETS = {"x86_64": (), "aarch64": QEMU}
 PROCESSORS = {"x86_64": 0x01000007, "aarch64": 0x0100000C}
-"""As Mach-O counts them."""
+"""Mach-O's numbers of processors."""
 
 pytestmark = [
     pytest.mark.long,
@@ -32,11 +32,11 @@ pytestmark = [
 
 
 def build(target: str, *targets: str) -> Path:
-    """Returns the folder of what is built for a target, which stays for the next time."""
+    """Returns the folder of a target's build, which is kept for further runs."""
     options = [
-        # Fewer optimizations are soon made, and must change nothing.
+        # Fewer optimizations compile faster, and must not change results.
         "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
-        # ccache keeps what a precompiled header is in that has no time.
+        # ccache caches objects only if their precompiled header has no timestamp.
         "-DCMAKE_CXX_FLAGS=-Xclang -fno-pch-timestamp",
         f"-DCMAKE_CXX_COMPILER_LAUNCHER={'ccache' if shutil.which('ccache') else ''}",
     ]
@@ -81,7 +81,7 @@ def test_linux_programs_need_an_old_libc_alone(
         assert all(map(LIBRARIES.fullmatch, needed)), (path.name, needed)
         versions = re.findall(r"@GLIBC_([\d.]+)", said)
         assert max(map(version, versions)) <= version(LIBC), (path.name, versions)
-        # What would take the place of an entry's own C++ library.
+        # Exported symbols that would replace symbols of an entry's own C++ library.
         exported = re.findall(
             r" (?:GLOBAL|WEAK) +DEFAULT +\d+ (_Z[nd]\S+|__cxa\S+|_Unwind\S+)", said
         )

@@ -1,4 +1,4 @@
-"""The command line of the emulator: one run, a batch, and what it refuses."""
+"""The command line of the emulator: one run, a batch, and its errors."""
 
 import hashlib
 import json
@@ -96,7 +96,7 @@ def test_memory_that_runs_out_is_no_failure_of_the_controller(small_link: Link) 
 
 
 def _memory_mib(scenario: dict[str, Any]) -> float:
-    """Returns the most that the process of a measured run held."""
+    """Returns the peak memory of the process of a measured run."""
     request = json.dumps({"scenario": scenario, "flows": True})
     with subprocess.Popen(
         [EMULATE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -119,7 +119,7 @@ def _memory_mib(scenario: dict[str, Any]) -> float:
 def test_memory_does_not_grow_with_the_length_of_a_run(
     tmp_path: Path, link: str, transport: str, hours: int
 ) -> None:
-    """Of 415 packets a second, each of which once took 13 to 23 bytes."""
+    """At 415 packets per second, each packet once took 13 to 23 bytes."""
     trace = tmp_path / "mbps5.trace"
     trace.write_text("".join(f"{ms}\n" for ms in range(2, 10_001) if ms * 5 % 12 < 5))
     queue = "fq_codel:target=5,interval=100" if link == "fair" else "droptail:packets=100"
@@ -184,7 +184,7 @@ def test_a_controller_that_delivers_nothing_fails_with_its_reason(tmp_path: Path
 
 
 def test_a_trace_that_ends_has_the_capacity_that_it_has_when_it_repeats(tmp_path: Path) -> None:
-    """A queue that knows its link's rate, which is no share of a longer time."""
+    """The queue uses the link's rate, which must not include the time after the trace."""
     trace = tmp_path / "mbps6.trace"
     trace.write_text("".join(f"{2 * i}\n" for i in range(1, 2501)))
     line = _line(Link(trace, trace), "--uplink-queue dualpi2 --set window=200")
@@ -207,7 +207,7 @@ LIMITS: dict[str, tuple[dict[str, Any], float]] = {
 @pytest.mark.parametrize("transport", ["datagrams", "tcp"])
 @pytest.mark.parametrize("name", LIMITS)
 def test_scenarios_at_their_limits_have_right_results(name: str, transport: str) -> None:
-    """A window that fills the link carries its rate, less what a buffer of one packet loses."""
+    """A window that fills the link reaches its rate, less the losses of a buffer of one packet."""
     link, duration_s = LIMITS[name]
     packets = link["rate_mbps"] * 1e3 * 2 * link["delay_ms"] / (8 * 1504)
     flow: dict[str, Any] = {"controller": "fixed_window", "transport": transport}

@@ -1,4 +1,4 @@
-"""The field's controllers: their defaults, and what they reach, against their sources."""
+"""The field's controllers: their defaults and results, against their sources."""
 
 import itertools
 import json
@@ -47,7 +47,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
-    # Contest reports; what they leave open is ours.
+    # Contest reports; values that they leave open are ours.
     "dalida": {
         "initial_window": 60,
         "new_share": 0.8,
@@ -140,7 +140,7 @@ DEFAULTS: dict[str, dict[str, float]] = {
         "initial_window": 10,
         "keepalive_ms": 1000,
     },
-    # draft-ietf-ccwg-bbr; what it draws at random has its mean.
+    # draft-ietf-ccwg-bbr; random draws have their mean.
     "bbr3": {
         "startup_gain": 2.77,
         "cwnd_gain": 2,
@@ -198,7 +198,7 @@ def measured(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def over(folder: Path, scenario: dict[str, Any]) -> dict[str, Any]:
-    """Returns what the bottleneck measures."""
+    """Returns the figures of the bottleneck."""
     figures: dict[str, Any] = measured(folder, scenario)["uplink"]
     return figures
 
@@ -238,7 +238,7 @@ def test_figure_2b_is_met(
 def test_verus_loses_what_its_rule_explains(
     contest: Link, tmp_path: Path, rate_mbps: int | None, packets: int, most: float
 ) -> None:
-    """A delay that saturates behind drop-tail maps no window without bound."""
+    """Behind drop-tail the delay saturates; the delay profile must not give unbounded windows."""
     link = {"trace": str(contest.uplink)} if rate_mbps is None else {"rate_mbps": rate_mbps}
     figures = measured(
         tmp_path,
@@ -259,7 +259,8 @@ def test_verus_loses_what_its_rule_explains(
 def test_prague_and_cubic_share_dualpi2(
     tmp_path: Path, rate_mbps: int, rtt_ms: int, transport: str
 ) -> None:
-    """RFC 9332: about equal rates, and a millisecond of L4S's queue beside 15 of the other's."""
+    """RFC 9332: about equal rates, and queueing delays of 1 ms for L4S, 15 ms for classic
+    traffic."""
     prague = flow("prague") if transport == "tcp" else {"controller": "prague"}
     wire = {"delay_ms": rtt_ms / 2}
     scenario = {
@@ -310,7 +311,8 @@ def test_figures_are_those_of_a_reproduction_of_sprout(
 
 
 def test_heartbeats_are_empty_and_follow_what_was_sent(small_link: Link, tmp_path: Path) -> None:
-    """In the link's gap of 300 ms, acknowledgments or not; other rules' keepalives are whole."""
+    """In the link's gap of 300 ms, with and without acknowledgments; other keepalives are
+    full-sized."""
     for name, sizes in (("sprout", {80, 1504}), ("dalida", {1504})):
         log, flow_log = tmp_path / "uplink.log", tmp_path / "flow.log"
         options = ["--uplink-log", str(log), "--flow-log", str(flow_log), "--host-model", "ideal"]
@@ -337,7 +339,7 @@ def test_power_is_that_of_its_report(contest: Link, name: str, power: float) -> 
 def test_vivace_fills_a_link_and_loses_little(
     tmp_path: Path, transport: str, delay_ms: float
 ) -> None:
-    """A round trip may be shorter than ten packets; what TCP sends again does not hide losses."""
+    """A round trip may be shorter than ten packets; retransmissions of TCP do not hide losses."""
     link = {"rate_mbps": 12, "delay_ms": delay_ms}
     figures = measured(
         tmp_path,

@@ -1,8 +1,8 @@
 """Golden virtual-time logs: controllers over the same three seconds, byte for byte.
 
-A new controller needs none; an empty file NAME.flow.log in tests/golden, and then the following,
-make one. After a change that is meant to change them: KNEEPOINT_UPDATE_GOLDEN=1 python -m pytest
-tests/controllers/test_golden.py, and read the difference before it is committed.
+A new controller needs no log; to add one, create an empty file NAME.flow.log in tests/golden.
+KNEEPOINT_UPDATE_GOLDEN=1 python -m pytest tests/controllers/test_golden.py fills it in, and updates
+all logs after an intended change; read the difference before you commit it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What happens to packets before a link, in whole runs."""
+"""Impairments of packets before a link, in whole runs."""
 
 import json
 import statistics
@@ -19,7 +19,7 @@ TRACE = "1\n"
 def run(
     folder: Path, is_trace: bool, impairments: dict[str, list[str]], seed: int = 1, **keys: object
 ) -> dict[str, Any]:
-    """Returns the figures of a flow of TCP, one of datagrams, and probes."""
+    """Returns the figures of a TCP flow, a flow of datagrams, and probes."""
     (folder / "trace").write_text(TRACE)
     kind: dict[str, Any] = {"trace": str(folder / "trace")} if is_trace else {"rate_mbps": 12}
     links = {

@@ -1,4 +1,4 @@
-"""keep_awake: busy below all other work, once a host, as long as it is wanted."""
+"""keep_awake: busy at the lowest priority, one process per host, as long as it is needed."""
 
 import os
 import signal
@@ -57,7 +57,10 @@ def test_one_at_a_time_and_the_next_takes_over(tmp_path: Path) -> None:
             wait_until(lambda: Path(waiting).read_text().split()[2] == "S")
             assert len(threads_of(second.pid)) == 1
             third.send_signal(signal.SIGTERM)
-            assert third.wait(PATIENCE_S) in (0, -signal.SIGTERM)  # before it caught it, or after
+            assert third.wait(PATIENCE_S) in (
+                0,
+                -signal.SIGTERM,
+            )  # before or after it handles the signal
             first.kill()
             wait_until(lambda: is_busy(second.pid))
 

@@ -23,8 +23,8 @@ SETTINGS = [
 def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with mm-throughput-graph, mm-delay-graph and a gnuplot.
 
-    The scripts print their figures themselves; gnuplot only draws, and not on every machine that
-    has it. Our stand-in draws nothing.
+    The scripts themselves print the figures; gnuplot only draws, and fails on some machines. Our
+    stand-in draws nothing.
     """
     if not shutil.which("perl"):
         pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
@@ -87,7 +87,8 @@ def test_delay_script_accepts_our_log(scripts: Path, small_link: Link, tmp_path:
 
 
 def test_scripts_agree_on_a_run_with_drops(scripts: Path, contest: Link, tmp_path: Path) -> None:
-    """mm-throughput-graph 0.98 dies at a drop, of mm-link's own logs too; it sees the rest."""
+    """mm-throughput-graph 0.98 fails at a drop, also in mm-link's own logs; it gets the other
+    events."""
     log = tmp_path / "uplink.log"
     options = ["--uplink-queue", "codel:target=5,interval=100", "--uplink-log", str(log)]
     figures = emulate(contest, "fixed_window", {"window": 50}, *options)

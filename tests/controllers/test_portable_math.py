@@ -1,4 +1,4 @@
-"""Nothing that reaches a result calls what differs between C libraries in the last bit."""
+"""Code of results calls no function that differs between C libraries in the last bit."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ def calls_of(text: str) -> list[str]:
 
 
 def imports_of(binary: Path) -> set[str]:
-    """Returns the names of what a program or a shared object takes from libraries."""
+    """Returns the names that a program or a shared object imports from libraries."""
     command = ["nm", "--dynamic", "--undefined-only", "--format=posix", str(binary)]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     return {line.split()[0].partition("@")[0] for line in lines}

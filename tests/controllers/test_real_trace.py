@@ -1,4 +1,4 @@
-"""The emulator on the contest's trace, beside figures known from elsewhere.
+"""The emulator on the contest's trace, against figures from other sources.
 
 The real figures are means of runs of mahimahi 0.98 on Debian 12; those of the ideal clock come from
 an independent simulation whose order of events within a millisecond docs/emulator.md repeats.

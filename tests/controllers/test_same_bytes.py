@@ -16,7 +16,7 @@ from tests.controllers.emulator import EMULATE, Link
 from tests.search.test_rules import LAW
 
 MANY = ("cubic", "timely")
-"""Those that meet every host model and queue."""
+"""Controllers that run with every host model and queue."""
 
 AARCH64_LIBRARIES = "/usr/aarch64-linux-gnu"
 AARCH64_PACKAGES = "g++-aarch64-linux-gnu qemu-user"
@@ -24,12 +24,12 @@ AARCH64_PACKAGES = "g++-aarch64-linux-gnu qemu-user"
 
 @dataclass(frozen=True)
 class Other:
-    """Another build, and what runs it.
+    """Another build, and the program that runs it.
 
     Args:
-        compiler: and its options.
-        programs: what must be installed.
-        remedy: installs them.
+        compiler: the compiler and its options.
+        programs: the required programs.
+        remedy: the command that installs them.
     """
 
     compiler: str
@@ -57,14 +57,14 @@ BOTH = Other(
     (*CLANG.programs, *AARCH64.programs),
     f"{CLANG.remedy} {AARCH64_PACKAGES}",
 )
-# Controllers are loaded, which a static program cannot do.
+# A static program could not load controllers.
 MUSL = Other(
     "python-zig c++ -target x86_64-linux-musl -dynamic",
     (),
     ("python-zig", "/lib/ld-musl-x86_64.so.1"),
     "make musl-tools",
 )
-# Another compiler for another processor takes half the time of two builds.
+# One build by another compiler for another processor takes half the time of two builds.
 OTHERS = (
     {"clang": CLANG, "aarch64": AARCH64}
     if CLANG.missing or AARCH64.missing
@@ -77,7 +77,7 @@ CASES = [
 
 
 def lines_of(link: Link, folder: Path) -> list[str]:
-    """Returns a batch: host models, queues that draw, a lone flow and many."""
+    """Returns a batch: host models, queues with random draws, single and many flows."""
     traces = f"--uplink {link.uplink} --downlink {link.downlink} --duration-s 6"
     lines = [
         f"--controller {controller} {traces} --seed {seed}"
@@ -114,7 +114,7 @@ def lines_of(link: Link, folder: Path) -> list[str]:
 
 
 def lines_of_all(link: Link, folder: Path) -> list[str]:
-    """Returns runs of every controller over each transport that meets its needs, logged."""
+    """Returns runs of every controller over each transport that meets its needs, with logs."""
     lines = []
     for controller in load_catalogue(EMULATE).controllers.values():
         marks = "counted_marks" in controller.needs
@@ -157,7 +157,7 @@ def run(command: tuple[str, ...], lines: list[str], folder: Path) -> list[bytes]
 
 
 def build(other: Other, folder: Path) -> Path:
-    """Returns the emulator that another compiler made, with its controllers beside it."""
+    """Returns the emulator built by another compiler, with its controllers beside it."""
     configure = ["cmake", "-S", "controllers", "-B", str(folder), "-G", "Ninja"]
     # Fewer optimizations are soon made, and must change nothing.
     release = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -w"]

@@ -22,15 +22,15 @@ from tests.engines.live_run import lives, wait_until
 SENDER, RECEIVER = ROOT / "build" / "sender", ROOT / "build" / "receiver"
 PATIENCE_S = 60
 WIDEST_WINDOW = 1048576
-"""As algorithms/decisions.hh has it."""
+"""The maximum window of algorithms/decisions.hh."""
 NONE = 2**64 - 1
-"""The number that says: there is none."""
+"""The number that stands for no acknowledgment."""
 
 HEADER = struct.Struct(">6Q")
 DATA = HEADER.pack(7, 3, NONE, NONE, NONE, NONE)
 ACK = HEADER.pack(0, 1, 0, 0, 4, 1424)
 
-# Starts the receiver, says its process id, and waits to be killed.
+# Starts the receiver, prints its process id, and waits to be killed.
 PARENT = """
 import subprocess, sys, time
 receiver = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
@@ -88,7 +88,7 @@ def send(
 
 
 def answer(sender: "subprocess.Popen[str]") -> tuple[int, dict[str, Any]]:
-    """Returns how the sender ended and its report."""
+    """Returns the sender's exit status and its report."""
     output, said = sender.communicate(timeout=PATIENCE_S)
     assert said == ""
     return sender.returncode, json.loads(output)
@@ -129,7 +129,7 @@ def test_a_whole_exchange_is_reported_by_both_sides() -> None:
 
 
 def test_a_paced_sender_sends_no_more_than_one_datagram_a_gap(tmp_path: Path) -> None:
-    """In 0.5 s and gaps of 50 ms, at most 11; a slow machine sends fewer."""
+    """In 0.5 s with gaps of 50 ms, at most 11 datagrams leave; on a slow machine, fewer."""
     paced = in_c(tmp_path, "paced", gap_us="50000")
     with receiving() as receiver:
         sender = send(receiver.port, "--duration-s", "0.5", controller=str(paced), window=100)
@@ -173,14 +173,14 @@ def test_sender_counts_and_ignores_what_is_no_acknowledgment_of_its_own() -> Non
     with udp() as receiver, udp() as stranger:
         sender = send(receiver.getsockname()[1], "--duration-s", "1", window=3, keepalive_ms=60000)
         _, address = receiver.recvfrom(65536)
-        stranger.sendto(ACK, address)  # the sender hears its receiver only
+        stranger.sendto(ACK, address)  # the sender accepts datagrams of its receiver only
         for datagram in bad:
             receiver.sendto(datagram, address)
         receiver.sendto(ACK, address)
         status, report = answer(sender)
     assert (status, report["status"]) == (0, "ok")
     assert (report["malformed"], report["acknowledgments"]) == (len(bad), 1)
-    assert report["packets_sent"] == 3 + 1  # one more after the one acknowledgment
+    assert report["packets_sent"] == 3 + 1  # one more after the acknowledgment
 
 
 def test_sender_sends_the_contest_kits_datagrams() -> None:
@@ -227,7 +227,7 @@ def test_a_receiver_that_acknowledges_what_cannot_be_ends_the_run(
 
 @pytest.mark.parametrize("controller", ["c4", "bbr3", "cubic"])
 def test_duplicates_of_an_acknowledgment_are_heard_once(controller: str) -> None:
-    """Losses are what was sent less what was delivered: no duplicate may make them negative."""
+    """Losses are packets sent minus packets delivered: no duplicate may make them negative."""
     with udp() as receiver:
         sender = send(receiver.getsockname()[1], "--duration-s", "1", controller=controller)
         for _ in range(4):
@@ -258,7 +258,7 @@ def test_signal_ends_both_with_their_reports(number: int) -> None:
         sender = send(peer.getsockname()[1], window=1)
         _, address = peer.recvfrom(65536)
         peer.sendto(ACK, address)
-        peer.recv(65536)  # it sends again when it has read that
+        peer.recv(65536)  # it sends again after the acknowledgment
         sender.send_signal(number)
         status, sent = answer(sender)
     assert received["packets_received"] == 1

@@ -1,4 +1,4 @@
-"""Controllers as shared objects: those that are none, that crash or hang, and one's own by path."""
+"""Controllers as shared objects: invalid, crashing or hanging objects, and own ones by path."""
 
 import hashlib
 import json
@@ -95,7 +95,7 @@ def run(link: Link, controller: str | Path, *options: str) -> "subprocess.Comple
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Shared objects that are no controllers, by name."""
+    """Shared objects that are not valid controllers, by name."""
     folder = tmp_path_factory.mktemp("broken")
     made = {
         "version": in_c(folder, "version", version="KNEEPOINT_INTERFACE_VERSION + 1"),
@@ -149,7 +149,7 @@ def test_what_is_no_controller_is_refused_in_one_line(
 def listed(
     broken: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, Any]]:
-    """What an emulator lists that has good controllers, and all broken ones, beside it."""
+    """The listing of an emulator with good and broken controllers beside it."""
     folder = tmp_path_factory.mktemp("build")
     shutil.copy(EMULATE, folder)
     shutil.copytree(BUILT, folder / "controllers")
@@ -179,7 +179,7 @@ def test_broken_one_is_an_error_only_for_who_names_it(listed: dict[str, Any]) ->
 def test_controller_in_c_runs_by_its_path_beside_one_of_the_same_name(
     small_link: Link, tmp_path: Path
 ) -> None:
-    """Two shared objects of one name in one process have nothing in common."""
+    """Two shared objects of one name in one process share no state."""
     mine = in_c(tmp_path, "fixed_window")
     traces = f"--uplink {small_link.uplink} --downlink {small_link.downlink}"
     wanted = [f"{mine} --set window=7", "fixed_window --set window=7", str(mine)]
@@ -326,7 +326,8 @@ def test_a_call_that_never_returns_ends_the_run_with_its_reason(
 def test_a_window_below_a_packet_is_a_segment_each_rtt_over_cwnd_on_tcp(
     tmp_path: Path,
 ) -> None:
-    """A quarter of a packet in 101.3 ms is one in 405: Swift, Kumar et al. 2020, algorithm 1."""
+    """A quarter of a packet in 101.3 ms is one packet in 405 ms: Swift, Kumar et al. 2020,
+    algorithm 1."""
     quarter = str(in_c(tmp_path, "quarter", window="0.25"))
     flow = {"controller": quarter, "transport": "tcp", "tcp": {"delayed_ack_ms": 0}}
     link = {"rate_mbps": 10, "delay_ms": 50}
@@ -401,7 +402,7 @@ def test_a_pages_controller_is_formatted_builds_and_runs(
 
 @pytest.mark.slow
 def test_its_bytes_are_those_of_its_code_in_any_folder(tmp_path: Path) -> None:
-    """A comment, and where it is built, change no byte; the value of a parameter does."""
+    """A comment or the folder of the build changes no byte; the value of a parameter does."""
 
     def digest_in(folder: Path, old: str, new: str) -> str:
         shutil.copytree(ROOT / "controllers", folder / "controllers")

@@ -1,4 +1,4 @@
-"""TCP's windows under periodic loss against RFC 9438, section 5.1, and what several flows share."""
+"""TCP's windows under periodic loss against RFC 9438, section 5.1, and shares of several flows."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from tests.controllers.emulator import EMULATE
 SEGMENT_BITS = 1448 * 8
 INTERVALS = 100
 FEW = 20
-"""Of so few rounds between two losses the one that repairs the loss is a part that counts."""
+"""With fewer rounds between losses, the round that repairs a loss affects the mean."""
 
 # Mean windows in segments: RTT in s, probability of loss, Reno, CUBIC with C = 0.4 and with C = 4.
 PUBLISHED = [
@@ -32,7 +32,8 @@ PUBLISHED = [
 ]
 
 
-# A rule, packets of a queue, queues, and the kernel's loss events a minute (docs/kernel-tcp.md).
+# Controller, packets of a queue, number of queues, the kernel's loss events per minute
+# (docs/kernel-tcp.md).
 OF_THE_KERNEL = [
     ("reno", 20, 1, 29.9),
     ("reno", 20, 2, 28.9),
@@ -77,10 +78,10 @@ def mean_window(
 ) -> float:
     """Returns the mean window over 20 losses.
 
-    CUBIC takes hundreds of losses to find where its windows stay, so that the first loss comes
-    where RFC 9438 expects one: at 4 / (3 + beta) of the mean window, reached from the mean by
-    C t^3 or by a segment a round. Without fast convergence: the flow is alone, and the analysis
-    leaves that out.
+    CUBIC takes hundreds of losses to reach its steady windows. The first loss therefore occurs
+    where RFC 9438 expects a loss: at 4 / (3 + beta) of the mean window, which grows from the mean
+    by C t^3 or by a segment per round. Fast convergence is off: the flow is alone, and the analysis
+    does not include it.
     """
     link = {"rate_mbps": 100000, "delay_ms": rtt_s * 500}
     parameters: dict[str, float] = {"initial_window": expected, "initial_ssthresh": expected}
@@ -108,9 +109,9 @@ def mean_window(
 
 
 def mean_outside_recoveries(flow: dict[str, Any], rtt_s: float) -> float:
-    """Returns the mean window of the rounds in which no loss is repaired (the interval is a round).
+    """Returns the mean window of the rounds that repair no loss (the interval is a round).
 
-    The analysis of RFC 9438 has no such rounds: the window is reduced and grows on at once.
+    The analysis of RFC 9438 has no rounds of repair: a reduced window grows again at once.
     """
     rounds = range(INTERVALS // 4, len(flow["window_by_interval_packets"]))
     repairs = [(event_s / rtt_s - 1, event_s / rtt_s + 1) for event_s in flow["loss_events_s"]]
@@ -127,8 +128,8 @@ def mean_outside_recoveries(flow: dict[str, Any], rtt_s: float) -> float:
 def test_mean_windows_are_those_of_rfc_9438(
     tmp_path: Path, rtt_s: float, loss: float, reno: float, cubic: float, steep: float | None
 ) -> None:
-    # With one loss in a million at 10 ms CUBIC grows partly by its function, partly like Reno: the
-    # RFC has the larger mean of the two, and the mixture is larger still.
+    # With one loss in a million at 10 ms, CUBIC grows partly by its function and partly like Reno:
+    # the RFC gives the larger of the two means, and the mixture is larger than both.
     tolerance = 0.1 if loss in (1e-2, 1e-6) else 0.05
     for controller, c, expected in (
         ("reno", 0.4, reno),
@@ -141,7 +142,7 @@ def test_mean_windows_are_those_of_rfc_9438(
 
 
 def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
-    """1.31 / sqrt(p), where periodic ones give 1.22 / sqrt(p)."""
+    """1.31 / sqrt(p), whereas periodic losses give 1.22 / sqrt(p)."""
     link = {"rate_mbps": 100000, "delay_ms": 5}
     figures = run(
         tmp_path,
@@ -152,12 +153,12 @@ def test_renos_windows_are_larger_if_losses_are_random(tmp_path: Path) -> None:
         seed=1,
     )
     window = figures["flows"][0]["throughput_mbps"] * 1e6 / SEGMENT_BITS * 0.01
-    # The rounds that repair losses, one in 26 here, have no growth, which the formula leaves out.
+    # Rounds that repair losses, here one in 26, have no growth; the formula ignores them.
     assert window == pytest.approx(1.31 / 1e-3**0.5, rel=0.06)
 
 
 # 8 and 50 Mbit/s, a base RTT of 50 ms, buffers of 1 and 4 bandwidth-delay products in packets.
-# Reno loses only every hundred seconds in the widest of these.
+# Behind the largest of these buffers, Reno loses only every hundred seconds.
 SHARED_LINKS = [
     (8, 33, 120),
     (8, 133, 120),
@@ -171,7 +172,8 @@ SHARED_LINKS = [
 def test_a_pair_of_a_kind_has_half_the_link_each(
     tmp_path: Path, controller: str, rate_mbps: float, packets: int, duration_s: int
 ) -> None:
-    """Over the later half of a run, and as the mean of runs that begin a little apart."""
+    """Shares are over the second half of a run, in the mean of runs with slightly different
+    starts."""
     shares = []
     for start_s in (0.1, 0.37, 0.71, 1.3):
         figures = run(
@@ -224,7 +226,7 @@ def test_flows_load_both_directions_while_probes_are_answered(
         assert figures[direction]["utilization"] > 0.8
     probe = figures["probes"][0]
     assert probe["answered"] > 0.9 * probe["sent"]
-    assert probe["rtt_p50_ms"] > 60  # 40, and what the flows queue
+    assert probe["rtt_p50_ms"] > 60  # 40 ms and the flows' queue
 
 
 def test_loss_events_are_when_a_repair_begins(tmp_path: Path) -> None:
@@ -244,19 +246,20 @@ def test_loss_events_are_when_a_repair_begins(tmp_path: Path) -> None:
 
     each = {"delayed_ack_ms": 0}
     assert events_s(15, 30, tcp=each) == [pytest.approx(0.15, abs=1e-3)]  # the SYN is packet 1
-    # The last of ten segments: nothing is above it, and the timer begins with the ninth's ACK.
+    # The last of ten segments is lost: no later segment reveals it, and the timer starts at the
+    # ninth's ACK.
     assert events_s(11, 10, tcp=each) == [pytest.approx(1.1, abs=1e-3)]
     linux = {"least_rto_ms": 200, **each}
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.2, abs=1e-3)]
     linux |= {"least_rto_margin_ms": 200}
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.05 + 0.2, abs=1e-3)]
-    # The ninth of ten segments: only the tenth is above it, and late after a quarter of the RTT.
+    # The ninth of ten segments is lost: only the tenth reveals it; RACK waits a quarter of the RTT.
     assert events_s(10, 10, tcp=each) == [pytest.approx(1.1, abs=1e-2)]
     rack = {"rack": True, **each}
     assert events_s(10, 10, tcp=rack) == [pytest.approx(0.1 + 0.05 / 4, abs=1e-3)]
     assert events_s(11, 10, tcp=rack) == []  # a probe repairs it before the timeout
     assert events_s(100, 30, tcp=each) == []
-    assert events_s(15, 30, transport="datagrams") == []  # nobody sends them again
+    assert events_s(15, 30, transport="datagrams") == []  # datagrams are not retransmitted
 
 
 def test_downloads_are_measured_whole(tmp_path: Path) -> None:
@@ -275,7 +278,7 @@ def test_downloads_are_measured_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("link", "least_ms"), [("rate", 50.176), ("trace", 52)])
 def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_ms: float) -> None:
-    """Steps say the same as a trace of delays; a link's opportunities come every millisecond."""
+    """Steps equal a trace of the same delays; the link has an opportunity every millisecond."""
     (tmp_path / "trace").write_text("1\n")
     (tmp_path / "delays").write_text("".join(f"{1000 * i} {25 + i % 2 * 20}\n" for i in range(9)))
     kind = {"rate_mbps": 8} if link == "rate" else {"trace": str(tmp_path / "trace")}
@@ -300,7 +303,8 @@ def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_
 def test_timeouts_that_were_none_leave_the_window_as_it_was(
     tmp_path: Path, controller: str
 ) -> None:
-    """Packets of a second wait for two, in which the timer expires three times; none is lost.
+    """Packets of one second are delayed by two, in which the timer expires three times; none is
+    lost.
 
     BBR's window returns with the end of the recovery (bbr_set_cwnd_to_recover_or_restore of Linux).
     """
@@ -324,7 +328,8 @@ def test_timeouts_that_were_none_leave_the_window_as_it_was(
 
 
 def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
-    """Of 20 packets of 8 ms each, one is in transit and two or three are on their way."""
+    """Of a window of 20 packets of 8 ms each, one is in transmission, and two or three
+    propagate."""
     figures = run(
         tmp_path,
         uplink={"rate_mbps": 1.504, "delay_ms": 10},
@@ -346,8 +351,8 @@ HTTP_LINK = {"rate_mbps": 8, "delay_ms": 25}
 
 @pytest.mark.parametrize("end", ["near", "far"])
 def test_an_answer_takes_two_round_trips_and_its_own_time(tmp_path: Path, end: str) -> None:
-    """From the SYN to the answer's last byte. On the link a SYN and an acknowledgment take
-    56 bytes, the request 156; its acknowledgment goes ahead of five segments of 1504."""
+    """From the SYN to the answer's last byte. On the link a SYN and an acknowledgment take 56
+    bytes, the request 156; its acknowledgment precedes five segments of 1504."""
     flow = tcp("cubic", bytes=1448 * 5, request_bytes=100, **{"from": end})
     figures = run(tmp_path, uplink=HTTP_LINK, downlink=HTTP_LINK, flows=[flow], duration_s=5)
     completion_s = figures["flows"][0]["completion_s"]
@@ -442,7 +447,7 @@ def test_marks_take_the_place_of_losses(tmp_path: Path, controller: str, queue: 
             tmp_path,
             uplink={"rate_mbps": 8, "delay_ms": 25, "queue": queue},
             downlink={"rate_mbps": 100, "delay_ms": 25},
-            # A first slow start would overflow any of them.
+            # The first slow start would overflow any of these queues.
             flows=[tcp(controller, tcp={"ecn": ecn}, parameters={"initial_ssthresh": 40})],
             duration_s=60,
         )
@@ -577,7 +582,8 @@ def test_flow_in_whole_packets_loses_as_often_as_the_kernels(
 
 @pytest.mark.parametrize("prr", [False, True])
 def test_recovery_in_proportion_never_falls_silent(tmp_path: Path, prr: bool) -> None:
-    """A window of 40 is halved: RFC 6675 waits for half of it, RFC 6937 sends one for every two."""
+    """A window of 40 is halved: RFC 6675 waits for half of it, RFC 6937 sends one segment per
+    two."""
     link = {"rate_mbps": 100, "delay_ms": 50}
     flow = tcp("reno", tcp={"delayed_ack_ms": 0, "prr": prr}, bytes=1448 * 400)
     flow["parameters"] = {"initial_window": 40, "initial_ssthresh": 40}
@@ -613,7 +619,7 @@ def test_first_segments_are_acknowledged_at_once(tmp_path: Path) -> None:
     ("buffers", "held"),
     [
         ({"send_buffer_bytes": 144_801}, 101),  # the last segment may exceed it
-        ({"receive_buffer_bytes": 2 * 144_801}, 100),  # half is not for data
+        ({"receive_buffer_bytes": 2 * 144_801}, 100),  # half of the buffer is overhead
         ({"send_buffer_bytes": 144_800, "receive_buffer_bytes": 2 * 72_400}, 50),
     ],
 )

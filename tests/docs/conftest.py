@@ -15,7 +15,7 @@ from tests.judge.build import TARGET
 
 @pytest.fixture(scope="session")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A git repository with the files as they are here, committed or not."""
+    """A git repository with the present files, committed or not."""
     folder = tmp_path_factory.mktemp("repository")
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
@@ -34,7 +34,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def environment(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
-    """The variables of a reader: the tests' own, the address of the repository, an empty cache."""
+    """A reader's environment: the tests' own, with the repository's address and an empty cache."""
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     path = f"{Path(sys.executable).parent}:{ours['PATH']}"
     cache = str(tmp_path_factory.mktemp("cache"))
@@ -48,8 +48,8 @@ def environment(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> M
 
 
 def set_up(clone: Path) -> None:
-    """Gives a clone our packages and programs, which it would take minutes to make."""
-    os.utime(clone / "requirements.txt", (0, 0))  # as old as what was installed from it
+    """Gives a clone our packages and programs, whose build would take minutes."""
+    os.utime(clone / "requirements.txt", (0, 0))  # as old as the installed packages
     (clone / ".venv").symlink_to(sys.prefix)
     (clone / "build").mkdir()
     if not (ROOT / "build/emulate").exists():

@@ -1,8 +1,8 @@
-"""Follows a page of the documentation, as a reader would: commands, files and changes, in order.
+"""Follows a page of the documentation as a reader would: commands, files and changes, in order.
 
-A fenced block of `sh` is run. Any other follows a sentence that ends in "save this as `PATH`:" (a
-file), "add to `PATH`:" (keys at the end of a YAML file, which has none of them) or "change in
-`PATH`:" (lines of a diff).
+A fenced block of `sh` is run. Any other block follows a sentence that ends in "save this as
+`PATH`:" (a file), "add to `PATH`:" (keys at the end of a YAML file that has none of them) or
+"change in `PATH`:" (lines of a diff).
 """
 
 import re
@@ -26,7 +26,7 @@ _DOES: Mapping[str, Literal["save", "add", "change"]] = {
 
 @dataclass(frozen=True)
 class Step:
-    """What a reader does: runs `text`, or does something with it to the file `path`."""
+    """A step of the reader: runs `text`, or applies it to the file `path`."""
 
     does: Literal["run", "save", "add", "change"]
     text: str
@@ -35,7 +35,7 @@ class Step:
 
 
 def steps_of(page: Path) -> Iterator[Step]:
-    """Yields the steps of a page; raises ValueError at a block that nothing is to be done with."""
+    """Yields the steps of a page; raises ValueError at a block without an instruction."""
     text, end = page.read_text(encoding="utf-8"), 0
     for block in _FENCE.finditer(text):
         line = text.count("\n", 0, block.start()) + 1
@@ -50,10 +50,10 @@ def steps_of(page: Path) -> Iterator[Step]:
 
 
 def follow(page: Path, folder: Path, environment: Mapping[str, str]) -> Iterator[Step]:
-    """Takes each step in a folder, after yielding it; commands keep their folder and variables.
+    """Yields each step, then executes it in a folder; commands keep their folder and variables.
 
     Raises:
-        AssertionError: a command fails, or a change fits nowhere.
+        AssertionError: a command fails, or a change does not apply.
     """
     state = folder / ".state"
     state.write_text(f"cd {folder}\n")

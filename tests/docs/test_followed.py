@@ -1,4 +1,4 @@
-"""The how-tos do what they say: every command, file and change of them."""
+"""The how-tos work as written: every command, file and change."""
 
 import shutil
 import subprocess
@@ -52,7 +52,7 @@ def test_a_how_to_works(page: Path, reader: Path, environment: Mapping[str, str]
 def written(
     repository: Path, environment: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A clone with a report of one's own, which has been made once."""
+    """A clone with a new report, which has been made once."""
     clone = tmp_path_factory.mktemp("reader") / "kneepoint"
     subprocess.run(["git", "clone", "-q", str(repository), str(clone)], check=True)
     set_up(clone)
@@ -66,7 +66,7 @@ def written(
 
 @pytest.fixture
 def reader(written: Path, tmp_path: Path) -> Iterator[Path]:
-    """That clone, which is put back afterwards: no page needs what another one has changed."""
+    """This clone, restored after each page, so that no page needs the changes of another."""
     sockets = shutil.ignore_patterns("*.sock")
     shutil.copytree(written.parent, tmp_path / "before", symlinks=True, ignore=sockets)
     yield written
@@ -93,7 +93,7 @@ def test_a_step_that_fails_is_named(tmp_path: Path, environment: Mapping[str, st
 def test_a_key_that_a_file_has_already_is_not_added(
     tmp_path: Path, environment: Mapping[str, str]
 ) -> None:
-    """A reader who does so has it twice, which is an error."""
+    """The file would have the key twice, which is an error."""
     (tmp_path / "a.yaml").write_text("a: 1\n")
     page = tmp_path / "page.md"
     page.write_text("Add to `a.yaml`:\n\n```yaml\nb: [2]\n```\n")

@@ -1,4 +1,4 @@
-"""The site: its links lead somewhere, and its reference has whatever is declared."""
+"""The site: its links have targets, and its reference covers all declarations."""
 
 import re
 from pathlib import Path

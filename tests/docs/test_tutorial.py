@@ -1,4 +1,4 @@
-"""The tutorial does what it says; a file of its own, so that a process of its own follows it."""
+"""The tutorial works as written; a separate file, so that a separate process follows it."""
 
 import json
 from collections.abc import Mapping

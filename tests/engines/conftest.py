@@ -1,4 +1,4 @@
-"""What tests of runs share."""
+"""Fixtures of tests of runs."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -11,14 +11,14 @@ from kneepoint.common import files
 
 @pytest.fixture
 def background() -> Iterator[ThreadPoolExecutor]:
-    """Runs what the test looks at meanwhile."""
+    """A thread that runs functions which the test observes."""
     with ThreadPoolExecutor(1) as pool:
         yield pool
 
 
 @pytest.fixture
 def no_folder_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Afterwards, the folders that this process has made for runs, and it only, must be gone."""
+    """Fails if a folder that this process made for a run exists after the test."""
     made: list[Path] = []
     make = files._make_folder
 

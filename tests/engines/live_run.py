@@ -1,4 +1,4 @@
-"""A real run while it goes on, seen from outside, and what is left of it afterwards."""
+"""A real run in progress, seen from outside, and its remains afterwards."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ class LiveRun:
     folder: Path
 
     def left_behind(self) -> list[str]:
-        """Returns everything that the run had and that is still there."""
+        """Returns the remains: processes, the folder, network devices, firewall rules."""
         pids = [self.supervisor, *(pid for some in self.processes.values() for pid in some)]
         left = [f"process {pid}" for pid in pids if lives(pid)]
         left += [str(self.folder)] if self.folder.exists() else []
@@ -35,7 +35,7 @@ def observe(folder: Path) -> LiveRun:
     """Waits for the run of an engine that works in `folder` until packets have left its link.
 
     Args:
-        folder: of the engine's settings: no two tests have the same.
+        folder: of the engine's settings, different in every test.
     """
     found: list[LiveRun] = []
 
@@ -50,7 +50,7 @@ def observe(folder: Path) -> LiveRun:
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    """Waits for what must happen; the limit is for a test that would wait for ever."""
+    """Waits for a condition, up to a time limit."""
     deadline = time.monotonic() + 5 * PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -58,7 +58,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
-    """Waits until nothing is left of a run; fails with what is."""
+    """Waits until nothing is left of a run; fails with the remains."""
     deadline = time.monotonic() + patience_s
     while (left := run.left_behind()) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -76,14 +76,14 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def lives(pid: int) -> bool:
-    """Whether there is such a process, and it is no zombie."""
+    """Returns whether a process exists and is no zombie."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     return False
 
 
 def status_of(pid: int) -> dict[str, str]:
-    """What the kernel says of a process: /proc/PID/status."""
+    """Returns the fields of /proc/PID/status."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 

@@ -18,16 +18,16 @@ from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from tests.conftest import ROOT
 
 _PATIENT_US = 1e6
-"""A test does not mind a busy host."""
+"""Limit of the scheduling delay (us): tests tolerate a busy host."""
 
 _TRIES, _PAUSE_S = 3, 10
-"""What disturbs the host may have ended after a pause."""
+"""Attempts, and the pause between them (s), in which a disturbance of the host may end."""
 
 Given = ParamSpec("Given")
 
 
 def unless_disturbed(test: Callable[Given, None]) -> Callable[Given, None]:
-    """Has a test of figures tried again where it fails: the host disturbs a run, a defect all."""
+    """Repeats a test of figures that fails: the host disturbs one attempt, a defect all."""
 
     @functools.wraps(test)
     def tried(*given: Given.args, **named: Given.kwargs) -> None:
@@ -59,7 +59,7 @@ def kernel_engine(build: Path = ROOT / "build") -> KernelSettings:
 
 
 def write_traces(folder: Path, trace: str) -> dict[str, dict[str, str]]:
-    """Writes both traces of the tests' network; returns what it says of them."""
+    """Writes both traces of the tests' network; returns their entries in its description."""
     for name in ("up.trace", "down.trace"):
         (folder / name).write_text(trace)
     digest = sha256_of(trace.encode())

@@ -1,4 +1,4 @@
-"""Whether what was built is of the present sources."""
+"""Whether programs and controllers are built from the present sources."""
 
 from pathlib import Path
 

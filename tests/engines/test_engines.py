@@ -1,4 +1,4 @@
-"""What every engine must do, and what the emulator's does when its process misbehaves."""
+"""The contract of every engine, and the emulator's engine when its process misbehaves."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ from tests.experiments.fakes import FakeSettings, built_spec, network, run_spec
 
 EMULATE = ROOT / "build" / "emulate"
 
-# Answers with its own process's number of answers as the power, but for one window.
+# Answers with the number of its answers as the power, except for one window.
 SCRIPT = """#!{python}
 import json, os, signal, sys, time
 answers = 0
@@ -91,7 +91,7 @@ IN_REAL_TIME: dict[str, Callable[[], EngineSettings]] = {
     ]
 )
 def settings(request: pytest.FixtureRequest) -> EngineSettings:
-    """Every engine; the test of one that cannot work here is skipped with the reason."""
+    """Every engine; tests of an engine that cannot work here are skipped with the reason."""
     if request.param == "fake":
         return FakeSettings()
     if request.param in IN_REAL_TIME:
@@ -111,7 +111,7 @@ def engine(settings: EngineSettings) -> Iterator[Engine]:
 def spec_for(
     settings: EngineSettings, link: PreparedNetwork, window: int = 12, seed: int = 1
 ) -> RunSpec:
-    """A run on the link; the kernel has a rate in place of its trace, and its own TCP."""
+    """A run on the link; on the kernel, with a rate instead of the trace, and the kernel's TCP."""
     of_engine: dict[str, Any] = {"engine": settings.engine, "engine_sha256": settings.sha256}
     if settings.engine == "fake":
         return run_spec(window, seed, network=link)
@@ -133,7 +133,7 @@ ABSENT = {
     "mahimahi": {*EMULATED_ONLY, *OF_TRAFFIC},
     "kernel": {"power", *SIGNAL_DELAYS, *EMULATED_ONLY, "queue_by_interval_packets"},
 }
-"""The figures that an engine does not give, of these runs."""
+"""The metrics that an engine lacks for these runs."""
 
 
 def test_engine_answers_with_all_figures(
@@ -216,7 +216,7 @@ def test_trace_that_is_not_the_prepared_one_is_no_result(link: PreparedNetwork) 
     spec = spec_for(emulator, link)
     uplink = Path(link.uplink.trace)
     whole = uplink.read_bytes()
-    uplink.write_bytes(whole[: whole.index(b"\n1500\n") + 1])  # a trace still, but a shorter one
+    uplink.write_bytes(whole[: whole.index(b"\n1500\n") + 1])  # still a trace, but shorter
     digest = sha256_of(uplink.read_bytes())
     engine = emulator.open()
     message = (

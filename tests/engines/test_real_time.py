@@ -21,7 +21,7 @@ SPEC = run_spec()
 
 
 class Disturbed(RealTimeEngine[KernelSettings]):
-    """Its runs have these scheduling delays, one after the other."""
+    """An engine whose runs have these scheduling delays, one after the other."""
 
     def __init__(self, settings: KernelSettings, delays_us: Iterable[float]) -> None:
         super().__init__(settings)

@@ -1,4 +1,4 @@
-"""What a controller is built of."""
+"""The sources from which a controller is built."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Builds entries of the tests' own, and runs them; short links."""
+"""Builds and runs entries of the tests; short links."""
 
 import json
 import os
@@ -20,7 +20,7 @@ NO_NAMESPACES = (
     *("unshare", "--user", "--map-root-user", "sh", "-c"),
     *('echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"', "sh"),
 )
-"""In front of a command: the kernel then refuses it namespaces."""
+"""Prefix of a command, to which the kernel then refuses namespaces."""
 SOURCES = Path(__file__).parent / "sources"
 ENTRY = EMULATE.parent / "entry"
 SECONDS = 4
@@ -55,7 +55,7 @@ def build_sender(into: Path, *flags: str) -> Path:
 def scenario_of(
     link: Link, entry: Path, environment: dict[str, str] | None = None, **settings: Any
 ) -> dict[str, Any]:
-    """Returns a scenario in which one entry sends, with 2 s of CPU time; settings are its own."""
+    """Returns a scenario with one entry and 2 s of CPU time; settings are further keys."""
     return {
         "uplink": {"trace": str(link.uplink)},
         "downlink": {"trace": str(link.downlink)},
@@ -77,7 +77,7 @@ def run_batch(
     prefix: Sequence[str] = (),
     **request: Any,
 ) -> list[dict[str, Any]]:
-    """Returns the answers of one emulator, behind a prefix, to one scenario after another."""
+    """Returns the answers of one emulator, started with a prefix, to scenarios in sequence."""
     lines = "".join(json.dumps({"scenario": each, **request}) + "\n" for each in scenarios)
     result = subprocess.run(
         [*prefix, str(EMULATE), "--batch"],
@@ -101,7 +101,7 @@ def require_lost(
 
     Args:
         expected: patterns of the reasons, by the attacks' names.
-        hostile: the scenario of an attack, which is told where a secret is.
+        hostile: the scenario of an attack, given the path of a secret.
         honest: a scenario whose answer no attack may change.
         folder: of the secret; attacks leave it as it is.
         prefix: in front of the emulator's command.
@@ -141,7 +141,7 @@ def require_twins(
 
 
 def require_same_bytes(scenario: dict[str, Any], folder: Path, **request: Any) -> None:
-    """Fails unless a run and its log are the same however far ahead the emulator lets it run."""
+    """Fails unless a run and its log are independent of the entry's lookahead."""
     answers, logs = [], []
     for lookahead_us in (1000, 130, 0):
         log = folder / f"{lookahead_us}.log"
@@ -154,7 +154,7 @@ def require_same_bytes(scenario: dict[str, Any], folder: Path, **request: Any) -
 
 
 def address_of(symbol: str) -> int:
-    """Returns where a variable of the program entry stands, from the beginning of its image."""
+    """Returns the address of a variable of the program entry, relative to its image."""
     listed = subprocess.run(["nm", "-C", ENTRY], check=True, capture_output=True, text=True).stdout
     found = re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", listed, re.MULTILINE)
     assert found, f"no {symbol} in {ENTRY}"
@@ -162,6 +162,6 @@ def address_of(symbol: str) -> int:
 
 
 def are_running(word: str) -> bool:
-    """Returns whether a process has this word, a test's own, among its own."""
+    """Returns whether a process has this word, which is unique to a test, in its command line."""
     lines = (process.info["cmdline"] for process in psutil.process_iter(["cmdline"]))
     return any(word in (line or ()) for line in lines)

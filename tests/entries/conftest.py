@@ -1,4 +1,4 @@
-"""The links of the emulator's tests, the entries that run on them, and what builds entries."""
+"""The links of the emulator's tests, entries that run on them, and the builder of entries."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def builder(tmp_path_factory: pytest.TempPathFactory) -> EntryBuilder:
-    """Builds entries, each source once, and in the standard whose headers are short."""
+    """Builds entries, each source once, in the standard with the shortest headers."""
     confined = Confined(ROOT / "build/confine")
     kept = tmp_path_factory.mktemp("kept")
     compiler = Compiler(kept, confined, standards=["-std=gnu++14"])

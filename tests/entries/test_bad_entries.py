@@ -1,4 +1,4 @@
-"""Whatever is wrong with an entry is its own row: the others are made, and nothing is left."""
+"""A bad entry fails in its own row: the other entries are built, and no files remain."""
 
 import json
 import os
@@ -61,7 +61,7 @@ BAD = (
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go."""
+    """The folder of temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))

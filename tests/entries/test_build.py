@@ -1,4 +1,4 @@
-"""What the build of an entry may use, what it leaves, and what its message shows."""
+"""The build of an entry: its resources, its remains, and its message."""
 
 import os
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What lies in a folder of entries, and how it is taken."""
+"""Submissions in a folder of entries, and how they are taken."""
 
 import shutil
 from itertools import pairwise
@@ -37,7 +37,7 @@ def anna(tmp_path: Path) -> Path:
 
 
 def listed(entries: Path, text: str) -> Submission:
-    """The only entry of a new folder, in whose entries.yaml it has this text."""
+    """Returns the only entry of a new folder, given its text in entries.yaml."""
     entries.mkdir()
     (entries / "entries.yaml").write_text(f"entries: {{anna: {text}}}")
     (found,) = find_submissions(entries)
@@ -170,7 +170,7 @@ def entry(file: str, arrived_s: float = 0) -> Sender:
         (["anna@9", "anna@10"], ["anna@9", "anna@10"]),
         (["anna--2026-11-02", "anna--2026-11-01"], ["anna--2026-11-01", "anna--2026-11-02"]),
         (["anna@2026-11-02T0900", "anna@2026-11-02"], ["anna@2026-11-02", "anna@2026-11-02T0900"]),
-        # the time of arrival, where not all have versions of one kind
+        # by the time of arrival, unless all versions are of one kind
         (["anna@2", "anna"], ["anna@2", "anna"]),
         (["anna@f00d", "anna@beef", "anna@1234"], ["anna@f00d", "anna@beef", "anna@1234"]),
         (["anna@2", "anna@2026-11-02"], ["anna@2", "anna@2026-11-02"]),
@@ -215,7 +215,7 @@ def test_pushes_to_repositories_are_seen(anna: Path, tmp_path: Path) -> None:
 
 
 def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path) -> None:
-    """Its owner may set a link in place of a folder, or fill one."""
+    """The repository's owner may replace a folder by a link, or fill a folder."""
     (tmp_path / "elsewhere/folder").mkdir(parents=True)
     (tmp_path / "elsewhere/folder/file").touch()
     listed(tmp_path / "entries", "{git: ../repositories/anna}")

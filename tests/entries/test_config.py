@@ -1,4 +1,4 @@
-"""The files of entries: what they refuse, and what their reasons say."""
+"""The files of entries: errors and their reasons."""
 
 from pathlib import Path
 

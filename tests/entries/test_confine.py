@@ -1,4 +1,4 @@
-"""Commands of somebody else's making: they see what they are given, and leave nothing behind."""
+"""Untrusted commands see only the given files, and leave nothing behind."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def words_of(folder: Path, script: str, *options: str) -> list[str]:
 
 
 def confine(folder: Path, script: str, *options: str) -> "subprocess.CompletedProcess[str]":
-    """Returns how a script ended that may write into the folder."""
+    """Runs a script that may write into the folder; returns its result."""
     words = words_of(folder, script, *options)
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
@@ -117,7 +117,7 @@ def test_limit_stops_it(script: str, options: tuple[str, ...], reason: str, tmp_
 
 
 def test_a_command_that_computes_is_waited_for(tmp_path: Path) -> None:
-    """It has more wall-clock time for what it computes, however slow the machine is."""
+    """Computing extends the limit of wall-clock time, so that slow machines suffice."""
     computing = "for ((i = 0; i < 80000; i++)); do :; done"  # a tenth of a second
     ended = confine(tmp_path, f"({computing}); sleep 1.2; echo done", "--wall-s", "1")
     assert (ended.returncode, ended.stdout) == (0, "done\n")
@@ -139,13 +139,13 @@ def test_network_is_out_of_reach(tmp_path: Path) -> None:
 
 @dataclass
 class Outside:
-    """A process that a command tries to reach, and a socket."""
+    """A process and a socket that a command tries to reach."""
 
     process: "subprocess.Popen[bytes]"
     socket: str
 
     def state(self) -> tuple[object, ...]:
-        """Returns what a command might change, the kernel's tables included."""
+        """Returns the state that a command might change, including the kernel's tables."""
         pid = self.process.pid
         tables = (Path("/proc/sysvipc", name) for name in ("shm", "sem", "msg"))
         return (

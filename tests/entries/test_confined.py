@@ -1,4 +1,4 @@
-"""What the machine prevents, for want of time or of a compiler, is no verdict on an entry."""
+"""Lack of time or of a compiler on the machine is no verdict on an entry."""
 
 from dataclasses import replace
 from pathlib import Path

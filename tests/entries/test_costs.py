@@ -1,4 +1,4 @@
-"""What of an entry is read in our own process costs seconds and some memory at most."""
+"""Reading an entry's files in our own process costs at most seconds and some memory."""
 
 import resource
 import time
@@ -17,7 +17,7 @@ from tests.entries.trees import PYTHON_CLASS, kit
 pytestmark = pytest.mark.attacks
 
 _MOST_CPU_S = 15
-"""Without limits of ours, minutes to hours."""
+"""Without our limits, it would take minutes to hours."""
 
 
 def long_import(tree: Path) -> None:
@@ -132,7 +132,7 @@ _PIECES = (
         "; ",
     ),
 )
-"""Of which a file may have a quarter of a million."""
+"""Pieces of text, of which a file may have a quarter of a million."""
 
 
 @pytest.mark.parametrize("name", ["CMakeLists.txt", "Makefile", "Makefile.am", "sender.cc", "a.py"])
@@ -158,7 +158,7 @@ def test_files_that_go_back_and_forth(tmp_path: Path, name: str) -> None:
     ids=lambda text: ascii(text[:9]),
 )
 def test_messages_that_go_back_and_forth(text: str) -> None:
-    """A compiler prints what a source wants: #error and 250 KB."""
+    """A source can make the compiler print 250 KB by #error."""
     costs(lambda: reason_of(own_part(f"a.cc:1:2: error: #error {text}", ["a.cc"], {})))
     costs(lambda: own_part(text, ["a.cc"], {}))
 

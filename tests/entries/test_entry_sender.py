@@ -15,7 +15,7 @@ ENTRY_SENDER = ROOT / "build" / "entry-sender"
 
 
 def send(port: int, entry: Path, duration_s: float, **environment: str) -> dict[str, Any]:
-    """Returns what the sender says when it has ended, or after some seconds."""
+    """Returns the sender's report when it has ended, or after a time limit."""
     words = [str(ENTRY_SENDER), "127.0.0.1", str(port), "--entry", str(entry)]
     words += ["--duration-s", str(duration_s)]
     for name, value in environment.items():

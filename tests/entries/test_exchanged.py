@@ -1,4 +1,4 @@
-"""What was opened is what is read: repositories and archives that change, or lead elsewhere."""
+"""Repositories and archives that change during the copy, or lead elsewhere."""
 
 import io
 import resource
@@ -54,7 +54,7 @@ def secrets_in(folder: Path) -> list[Path]:
 
 @contextmanager
 def exchanging(folder: Path, one: str, other: str) -> Iterator[None]:
-    """Another process exchanges two names all the time."""
+    """Another process permanently exchanges two names."""
     script = (
         "import ctypes, sys\n"
         "one, other = (each.encode() for each in sys.argv[1:])\n"
@@ -165,7 +165,8 @@ def test_a_repository_that_is_exchanged_is_never_the_organisers(
 
 
 def test_a_folder_that_is_exchanged_while_its_archive_is_read(tmp_path: Path) -> None:
-    """Moodle's folders have an archive each; the organiser's private one has the same name."""
+    """Each of Moodle's folders has an archive; a private archive of the organiser has the same
+    name."""
     for folder, text in (("entries/Anna_7_assignsubmission_file_", "int a;"), ("private", SECRET)):
         (tmp_path / folder).mkdir(parents=True)
         write_member(tmp_path / folder / "x.zip", "a.cc", text)
@@ -207,7 +208,7 @@ def test_branches_are_kept_whatever_they_are_called(tmp_path: Path) -> None:
 
 
 def pax(record: bytes) -> bytes:
-    """A tar file, packed, with a file whose extended header is this."""
+    """Returns a compressed tar file with a file that has this extended header."""
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, len(record)
     packed = io.BytesIO()
@@ -218,7 +219,7 @@ def pax(record: bytes) -> bytes:
 
 
 def refuses_lengths_of_records() -> bool:
-    """Whether this Python refuses a header's record whose length is none (CVE-2024-6232)."""
+    """Returns whether this Python refuses a record with an invalid length (CVE-2024-6232)."""
     try:
         tarfile.open(fileobj=io.BytesIO(pax(b"-1 path=b\n"))).close()
     except tarfile.ReadError:
@@ -230,7 +231,7 @@ REFUSED = "damaged" if refuses_lengths_of_records() else ""
 
 
 def overlapping_zip() -> bytes:
-    """A zip file all of whose members are the same 10 MB of zeros."""
+    """Returns a zip file all of whose members are the same 10 MB of zeros."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("00.cc", bytes(10_000_000))
@@ -252,7 +253,7 @@ def encrypted_zip() -> bytes:
 
 
 def large_dictionary() -> bytes:
-    """A stream of xz whose decoder wants 4 GB."""
+    """Returns a stream of xz whose decoder needs 4 GB."""
     block = bytes([2, 0, 0x21, 1, 40, 0, 0, 0])
     start = b"\xfd7zXZ\0" + b"\0\4" + zlib.crc32(b"\0\4").to_bytes(4, "little")
     return start + block + zlib.crc32(block).to_bytes(4, "little") + bytes(2000)
@@ -275,7 +276,7 @@ BAD_ARCHIVES = {
 def test_an_archive_costs_at_most_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """Regular expressions that go back and forth, sizes that are none: not in our process."""
+    """Backtracking regular expressions and invalid sizes do not cost our own process."""
     content, reason = BAD_ARCHIVES[name]
     monkeypatch.setattr(collect, "_MOST_UNPACKING_S", 3)
     (tmp_path / name).write_bytes(content)
@@ -292,7 +293,7 @@ def test_an_archive_costs_at_most_its_limit(
 
 
 def test_links_that_wind_use_up_no_descriptors(tmp_path: Path) -> None:
-    """So many that the organiser's process would have none left, which would be its own fault."""
+    """Links that would use up the descriptors of the organiser's process."""
     write_member(tmp_path / "x", "d/a.cc", "int a;")
     write_member(tmp_path / "x", "b.cc", f"{'d/../' * 800}d/a.cc", is_link=True)
     for number in range(30):
@@ -310,7 +311,7 @@ def test_links_that_wind_use_up_no_descriptors(tmp_path: Path) -> None:
 def test_a_file_that_its_owner_holds_is_not_waited_for(
     tmp_path: Path, builder: EntryBuilder
 ) -> None:
-    """A lease lets its holder stop whoever opens the file for 45 s, once a file."""
+    """The holder of a lease delays each open of the file by 45 s."""
     held = kit(tmp_path / "entries/mallory") / "datagrump/controller.cc"
     script = (
         "import fcntl, signal, sys, time\n"
@@ -340,7 +341,7 @@ def test_a_repository_may_have_more_than_an_archive(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_bomb_of_git_is_defused(tmp_path: Path) -> None:
-    """Ten trees of ten of ten ...: a billion files in 2 KB."""
+    """Ten trees of ten trees of ten trees ...: a billion files in 2 KB."""
     tree = repository(kit(tmp_path / "anna"))
     listing = f"100644 blob {git(tree, 'rev-parse', 'HEAD:README.md')}\ta.cc"
     for _ in range(9):

@@ -1,4 +1,4 @@
-"""What is done to an entry's process from outside is a fault of the machine, not the entry's."""
+"""A signal to an entry's process from outside is a fault of the machine, not the entry's."""
 
 import json
 import os
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.attacks
 
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGSTOP)
 _SECONDS = 5000
-"""Of virtual time, so that the limit of CPU time is far away."""
+"""Duration in virtual time, long enough that the limit of CPU time is not reached."""
 
 
 def _prefix_for(number: int) -> tuple[str, ...]:
-    """In namespaces an entry is the first process, which the kernel lets ignore other signals."""
+    """In a PID namespace, an entry is the first process, which ignores most signals."""
     return () if number in (signal.SIGKILL, signal.SIGSTOP) else NO_NAMESPACES
 
 
@@ -46,7 +46,7 @@ def _is_ready(process: int, *, must_compute: bool) -> bool:
 
 
 def _disturbed(command: list[str], request: str, number: int, *, must_compute: bool) -> Any:
-    """Sends the signal to an entry, and returns what the program says that started it."""
+    """Sends the signal to an entry, and returns the answer of the program that started it."""
     with subprocess.Popen(
         [*_prefix_for(number), *command],
         stdin=subprocess.PIPE,

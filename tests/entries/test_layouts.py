@@ -1,4 +1,4 @@
-"""Trees of other layouts than the kit's: what of them is built."""
+"""The sources that are built of trees with other layouts than the kit's."""
 
 import json
 import os

@@ -112,7 +112,8 @@ def test_invisible_signs_are_refused(tmp_path: Path, sign: str) -> None:
 def test_another_spelling_of_a_name_does_not_become_it(
     tmp_path: Path, one: str, other: str
 ) -> None:
-    """Alone it is the name; beside the plain one it is neither a later version nor joined to it."""
+    """Alone it gets the plain name; beside the plain name it is refused, not taken for a
+    version."""
     (alone,) = found_in(tmp_path / "alone", other).values()
     assert not alone.problem and alone.name == plain(other)
     found = found_in(tmp_path / "both", one, other)
@@ -120,7 +121,8 @@ def test_another_spelling_of_a_name_does_not_become_it(
 
 
 def test_a_path_in_a_name_is_none(tmp_path: Path) -> None:
-    """NFKC makes slashes and dots of other signs; feedback is written to folders of these names."""
+    """NFKC maps other characters to slashes and dots; feedback is written to folders of these
+    names."""
     names = [
         "\u2025\uff0f\u2025\uff0fx",
         "a\uff0fb",
@@ -140,7 +142,7 @@ def test_a_path_in_a_name_is_none(tmp_path: Path) -> None:
 def test_made_up_names_that_clash_lose_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Digests may be alike, full names other names, and a baseline's as well."""
+    """Digests may be equal, and full names may equal other names or a baseline's name."""
     monkeypatch.setattr("kneepoint.entries.collect._named", clashing)
     (tmp_path / "bob in entries.yaml").mkdir()
     (tmp_path / "entries.yaml").write_text("entries: {bob: {git: x}, carl: {git: x}}")
@@ -158,7 +160,8 @@ def clashing(written: str, path: Path, *_: object, **named: object) -> Submissio
 @pytest.mark.skipif(os.geteuid() != 0, reason="who may give files away")
 @pytest.mark.parametrize("is_link", [False, True])
 def test_a_list_of_repositories_is_the_organisers(tmp_path: Path, is_link: bool) -> None:
-    """In a folder where all may write, whoever wrote it chose what is read in your name."""
+    """In a folder that all users can write, its author could make the organiser read private
+    files."""
     (tmp_path / "entries").mkdir()
     (tmp_path / "list").write_text("entries: {anna: {git: ../private}}")
     path = tmp_path / "entries/entries.yaml"

@@ -135,7 +135,8 @@ def test_attacks_lose_their_own_runs_only(small_link: Link, tmp_path: Path) -> N
 
 @pytest.mark.attacks
 def test_all_runs_see_the_same(small_link: Link, tmp_path: Path) -> None:
-    """Whatever earlier runs have read, and whenever and as which file an entry was written."""
+    """Observations do not depend on earlier runs, or on the time and the name of the entry's
+    file."""
 
     def run() -> str:
         environment = {"ATTACK": "everything", "SECRET": ""}
@@ -176,7 +177,7 @@ def test_clocks_and_randomness_are_the_seeds(small_link: Link) -> None:
     assert output[0] == output[1]
     ours, others = output[1:]
     differ = [one != other for one, other in zip(ours, others, strict=True)]
-    drawn = [1, 2, 5]  # the rest, such as the date, is the same for all
+    drawn = [1, 2, 5]  # further bytes, such as the date, are equal for all runs
     assert [place for place, is_drawn in enumerate(differ) if is_drawn] == drawn
 
 

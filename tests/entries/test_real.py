@@ -33,7 +33,8 @@ def _supervisors_find_our_code(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def steady(folder: Path) -> PreparedNetwork:
-    """A link on which a window has a delay far above the host's own, in steps far below it."""
+    """A link on which a window's delay is far above the host's delay, and its steps are far below
+    it."""
     return link(folder, "link", 3, pause_ms=0)
 
 

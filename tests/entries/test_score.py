@@ -1,4 +1,4 @@
-"""Scoring rules: those of known contests, and expressions that can do nothing else."""
+"""Scoring rules: rules of known contests, and safe expressions."""
 
 import math
 from dataclasses import replace
@@ -47,7 +47,7 @@ RUN = RunRecord(
         ("sqrt(loss - 0.005) + min(1, 2, 3) - omniscient_delay_ms", -29.9),
         ("1", 1.0),
         ("median_power", 1000 * 4.0 / 50),
-        # 20 ms of propagation and 94 over the omniscient 31
+        # 20 ms of propagation, and 94 ms above the omniscient 31 ms
         ("excess_power", 1000 * 4.0 / (20 + 94)),
         ("-excess_delay_ms", -69.0),
     ],

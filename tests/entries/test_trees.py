@@ -1,4 +1,4 @@
-"""Which sender is in a tree, in every dialect; and what is said where there is none."""
+"""Recognition of the sender in a tree, in every dialect, and errors for trees without a sender."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Our controllers as whole senders of the kit give what the built-in ones give."""
+"""Our controllers as whole senders of the kit have the metrics of the built-in controllers."""
 
 from contextlib import closing
 from dataclasses import replace

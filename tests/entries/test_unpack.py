@@ -1,4 +1,4 @@
-"""What is submitted is taken without trust: nothing leaves its folder, nothing explodes."""
+"""Submissions are not trusted: no file leaves its folder, and sizes are limited."""
 
 import errno
 import io
@@ -144,7 +144,7 @@ def test_unreadable_files_are_named_and_faults_of_the_machine_are_not(
 
 
 def test_a_name_that_changes_is_never_followed_out(tmp_path: Path) -> None:
-    """Another user exchanges a header, and a folder, with links to a private file, in a loop."""
+    """In a loop, another user replaces a header and a folder by links to a private file."""
     (tmp_path / "private").mkdir()
     (tmp_path / "private/a.hh").write_text("secret")
     write_member(tmp_path / "x", "a.hh", "int a;")
@@ -161,7 +161,7 @@ def test_a_name_that_changes_is_never_followed_out(tmp_path: Path) -> None:
     mallory = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
     copies = refused = 0
     try:
-        # On a busy machine, she takes her turn later.
+        # On a busy machine, the other process may run late.
         while copies < 300 or (copies < 30_000 and not refused):
             try:
                 unpack.copy_tree(tmp_path / "x", tmp_path / f"out/{copies}")
@@ -200,7 +200,7 @@ def many_in_tar(path: Path) -> None:
 
 
 def long_header_in_tar(path: Path) -> None:
-    """A header of PAX that claims, and has, more than an entry may have."""
+    """A PAX header that is larger than an entry may be."""
     info = tarfile.TarInfo("a")
     info.pax_headers = {"comment": "x" * (2 * unpack.MOST_BYTES)}
     with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:

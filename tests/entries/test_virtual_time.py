@@ -1,4 +1,4 @@
-"""Whole senders in virtual time: what their host gives them, and that runs can be repeated."""
+"""Whole senders in virtual time: their environment, and repeatable runs."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What is said about an entry that does what an entry cannot, in the words of who wrote it."""
+"""Reasons of entries that try impossible actions, in terms that entrants understand."""
 
 import platform
 import sys
@@ -87,7 +87,8 @@ def test_the_limit_of_cpu_time_is_the_contests(tmp_path: Path, builder: EntryBui
 
 
 def test_the_limit_of_cpu_time_follows_the_run(tmp_path: Path, builder: EntryBuilder) -> None:
-    """A second's run: what computes for half of it after its start passes, for more does not."""
+    """In a run of one second, an entry may compute for half of it after its start, but not
+    longer."""
     computes = """
 #include <ctime>
 #include <cstdlib>

@@ -39,7 +39,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def git(folder: Path, *words: str, **environment: str) -> str:
-    """Runs git as a committer who has a name."""
+    """Runs git with a committer's name."""
     identity = ["-c", "user.name=anna", "-c", "user.email=anna@example.org"]
     answer = subprocess.run(
         ["git", *identity, *words],
@@ -112,7 +112,7 @@ def twin(folder: Path, name: str, parameters: Mapping[str, float]) -> Path:
 
 
 def before_2017(folder: Path) -> Path:
-    """Writes an entry of the kit before 2017: the controller does not hear of timeouts."""
+    """Writes an entry of the kit before 2017, whose controller is not told about timeouts."""
     kit(folder, 12)
     for name in ("controller.cc", "controller.hh"):
         path = folder / "datagrump" / name
@@ -153,7 +153,7 @@ depend: $(source) # all
 def flat_2013(folder: Path, epoch: str = "1362700000000") -> Path:
     """Writes an entry in the layout of 2013: flat, with packet_was_sent and shorter headers.
 
-    Its clocks count from a date of the kit's, and its Makefile names what is built of its files.
+    Its clocks count from a date of the kit's, and its Makefile names the built sources.
     """
     made = kit(folder.with_name(f".{folder.name}"), 12)
     folder.mkdir()
@@ -164,7 +164,7 @@ def flat_2013(folder: Path, epoch: str = "1362700000000") -> Path:
         )
         text = path.read_text().replace("contest_message.hh", "packet.hh")
         text = text.replace("datagram_was_sent", "packet_was_sent")
-        # Five numbers, and clocks that count from a date.
+        # Headers of five numbers, and clocks that count from a date.
         text = text.replace("6 * number_size", "5 * number_size")
         text = text.replace("ack_recv_timestamp, ack_payload_length}", "ack_recv_timestamp}")
         text = text.replace("  ack_payload_length = number_at(datagram, 5);\n", "")
@@ -180,7 +180,7 @@ def flat_2013(folder: Path, epoch: str = "1362700000000") -> Path:
 
 
 def check_delays(tree: Path, latest_ms: int) -> Path:
-    """Makes an entry of 2013 crash unless the two clocks differ by a delay."""
+    """Makes an entry of 2013 crash unless its two clocks differ by a plausible delay."""
     edit(
         tree / "controller.cc",
         "timestamp_ack_received) {",
@@ -224,7 +224,7 @@ def crashing(folder: Path) -> Path:
 
 
 def with_argument(folder: Path) -> Path:
-    """Writes an entry that needs one argument more than the kit's."""
+    """Writes an entry that needs one argument more than the kit's entry."""
     sender = kit(folder) / "datagrump/sender.cc"
     edit(sender, "argc == 4 and std::string(argv[3]) ==", "argc == 5 and std::string(argv[3]) ==")
     edit(sender, "if (argc != 3 and not debug)", "if (argc != 5)")

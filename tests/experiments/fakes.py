@@ -47,7 +47,7 @@ NETWORK = PreparedNetwork(
 
 
 def network(name: str, uplink: Any = None, downlink: Any = None, **changes: Any) -> PreparedNetwork:
-    """Returns the network above under another name, with other values, also of its links."""
+    """Returns NETWORK with another name and changed values, also of its links."""
     return replace(
         NETWORK,
         name=name,
@@ -79,7 +79,7 @@ def built_spec(window: int = 12, seed: int = 1, **changes: Any) -> RunSpec:
 
 
 def measure(spec: RunSpec) -> RunRecord:
-    """Returns figures that depend on the whole description: a peak of power at window 12."""
+    """Returns metrics that depend on the whole description: a peak of power at window 12."""
     noise = int(hashlib.sha256(f"{spec.run_id}".encode()).hexdigest()[:4], 16) / 65536 - 0.5
     window = spec.parameters.get("window", 10 * spec.parameters.get("alpha", 1))
     delay_ms = 80 + 0.02 * spec.network.host_latency_us + window**2 / 3
@@ -103,7 +103,7 @@ def measure(spec: RunSpec) -> RunRecord:
 
 @dataclass
 class FakeEngine:
-    """Answers at once; `behaviour` may raise or answer otherwise; `ran` lists what it was given."""
+    """Answers at once; `behaviour` may raise or answer otherwise; `ran` lists the runs."""
 
     behaviour: Callable[[RunSpec], RunRecord] = measure
     ran: list[str] = field(default_factory=list)
@@ -161,7 +161,7 @@ def job_of(
     configuration: Mapping[str, Any],
     executor: Executor | None = None,
 ) -> FakeJob:
-    """Returns a job on a folder's networks, by its configuration's main file and its folder."""
+    """Returns a job on a folder's networks, given the main file of its configuration."""
     content = {"seed": 5, "results": str(folder / "results"), **configuration}
     write(folder / "config/config.yaml", content)
     return FakeJob(
@@ -175,7 +175,7 @@ def job_of(
 
 
 def perform(job: Job) -> None:
-    """Carries out the experiment whose folder the job has."""
+    """Runs the experiment of the job's folder."""
     name = str(job.out_dir.relative_to(job.workflow.results))
     kind = experiments_of(job.workflow)[name].kind
     carry_out(job, name, kind.step, resolve_name(kind.planner)(job, name))
@@ -207,14 +207,14 @@ def followed(
     engine: FakeEngine,
     order: int = 0,
 ) -> R:
-    """Executes what steps yield, on the journal of a folder; returns their outcome."""
+    """Executes the batches of steps, with the journal of a folder; returns their outcome."""
     with RunJournal(folder / "runs.jsonl") as journal:
         runner = Runner(journal, lambda _: ShuffledExecutor(engine, order), lambda _: None)
         return follow(steps, runner)
 
 
 def fault(_: RunSpec) -> RunRecord:
-    """A machine that does not work."""
+    """Raises a fault of the machine."""
     raise MachineFaultError("the disk is full")
 
 

@@ -1,4 +1,4 @@
-"""What the check says of a configuration, before and after the controllers are built."""
+"""The check of a configuration, before and after the controllers are built."""
 
 from copy import copy
 from dataclasses import replace

@@ -134,7 +134,7 @@ def test_network_that_is_not_prepared_is_named(
 
 
 def test_study_in_which_every_run_fails_is_still_a_result(folder: Path) -> None:
-    """With a tenth of a second of link after a long delay, nothing is delivered."""
+    """The link lasts a tenth of a second and its delay is long: nothing is delivered."""
     path = folder / "networks/wire/network.json"
     description = json.loads(path.read_text())
     description["uplink"]["delay_ms"] = 5000

@@ -69,7 +69,7 @@ def test_study_searches_a_network(config: Path) -> None:
 
 
 def test_an_engine_may_have_some_of_the_networks(tmp_path: Path) -> None:
-    """The others are none that the kernel could make."""
+    """The kernel cannot emulate the other networks."""
     runs = {"engines": {"kernel": {"repeats": 1, "networks": ["deep"]}}}
     network = {"uplink_queue": "codel:target=5,interval=100"}
     config = write_files(tmp_path, "comparisons", network=network, comparison=runs)

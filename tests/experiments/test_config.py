@@ -102,7 +102,9 @@ def test_the_fields_report_compares_what_it_tunes() -> None:
     workflow = load_workflow(Path("config/field.yaml"))
     tuned = [workflow.studies[name].controller for name in workflow.tunings]
     assert len(tuned) == len(set(tuned)) >= 30
-    on_tcp = [name for name in tuned if not name.startswith("sprout")]  # a receiver's clock
+    on_tcp = [
+        name for name in tuned if not name.startswith("sprout")
+    ]  # Sprout needs a receiver's clock
     for name, comparison in workflow.comparisons.items():
         if comparison.engines.keys() == {EMULATOR}:
             assert [setting.controller for setting in comparison.settings] == on_tcp, name
@@ -155,7 +157,7 @@ def test_what_was_recovered_from_a_table_is_declared_fitted_to_it() -> None:
 
 
 def test_published_repeatability_is_the_papers() -> None:
-    """What a repeat quotes inline is what the report's own table says."""
+    """The inline numbers of a repeat equal the report's own table."""
     published = load_workflow(Path("config/config.yaml")).repeats["window-12"].published
     lines = Path("config/published/000-best-window-repeatability.csv").read_text().splitlines()[1:]
     table = {line.split(",")[0]: line.split(",")[2:] for line in lines}

@@ -1,4 +1,4 @@
-"""Executors give the same records; the workflow's Ray ends with its workflow, and ends no other."""
+"""Executors give the same records; the workflow's Ray ends with its workflow, other Rays do not."""
 
 import json
 import re
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 _PATIENCE_S = 300
 VITAL = {"gcs_server", "raylet"}
 
-# What a Snakefile does: starts the cluster, and lives until it is killed or has nothing left to do.
+# Like a Snakefile: starts the cluster, and runs until it is killed or everything is done.
 OWNER = """
 import sys, time
 from pathlib import Path
@@ -41,7 +41,7 @@ for _ in range(12000):
     time.sleep(0.05)
 """
 
-# What a study does: ends with its workflow.
+# Like a study: ends with its workflow.
 STUDY = """
 import sys, time
 from pathlib import Path
@@ -51,7 +51,7 @@ time.sleep(600)
 """
 
 
-# What a study does that has runs on Ray: they take long, and it waits for them.
+# Like a study with runs on Ray: waits for its long runs.
 DRIVER = """
 import sys
 from pathlib import Path
@@ -72,7 +72,7 @@ run_command_line(main)
 
 @dataclass(frozen=True)
 class SleepingSettings(FakeSettings):
-    """Engines whose runs nobody waits for to the end."""
+    """Engines whose runs outlast the test."""
 
     def open(self) -> FakeEngine:
         return FakeEngine(_sleep)
@@ -117,7 +117,7 @@ class Workflow:
     file: Path
 
     def processes(self) -> set[psutil.Process]:
-        """Those of its Ray."""
+        """The processes of its Ray."""
         return set(psutil.Process(self.owner.pid).children(recursive=True))
 
 
@@ -204,7 +204,7 @@ def test_ray_listens_on_this_machine_only(workflow: Workflow) -> None:
     assert cluster.address.startswith("127.0.0.1:")
     listening = []
     for process in workflow.processes():
-        with suppress(psutil.NoSuchProcess):  # one that Ray has meanwhile ended
+        with suppress(psutil.NoSuchProcess):  # Ray has ended it meanwhile
             found = process.net_connections()
             listening += [each.laddr.ip for each in found if each.status == psutil.CONN_LISTEN]
     assert len(listening) > 1
@@ -221,7 +221,7 @@ def test_ray_is_for_those_who_can_read_the_token(workflow: Workflow) -> None:
     secret = token.read_text()
     assert secret not in workflow.file.read_text()
     assert not any(secret in str([each.cmdline(), each.environ()]) for each in processes)
-    # Ray lets nobody in who does not show the token.
+    # Ray refuses clients without the token.
     assert all(each.environ()["RAY_AUTH_MODE"] == "token" for each in vital)
 
 
@@ -238,7 +238,7 @@ def test_ray_that_dies_ends_its_studies_with_one_line(program: str, tmp_path: Pa
     vital.kill()
     _, said = study.communicate()
     line = f"error: Ray at {address} ended; run the command again: finished runs are kept"
-    # Ray's own library may have noticed before us that it could not tell the dead server of a task.
+    # Ray's own library may notice the server's death first, when it submits a task.
     ours = [
         each for each in said.splitlines() if not re.match(r"\[[\d-]+ .*\] \w+\.cc:\d+: ", each)
     ]

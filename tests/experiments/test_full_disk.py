@@ -1,6 +1,6 @@
-"""A disk that is full: one line that says so, and all that was finished is kept.
+"""A full disk: an error of one line, and finished runs are kept.
 
-A limit on the size of files fails a write just as a full disk does, in the middle of it, too.
+A limit on the size of files fails writes as a full disk does, also within a write.
 """
 
 import json
@@ -23,12 +23,12 @@ REMEDY = "free some space and run the command again"
 
 
 _ROOM_BYTES = 5500
-"""Of a journal of eight runs and its head, but not of sixty."""
+"""Enough for a journal of eight runs with its header, but not of sixty."""
 
 
 @contextmanager
 def room_for(size: int) -> Iterator[None]:
-    """No file can become longer than this."""
+    """Limits the size of files (bytes) within the block."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -78,7 +78,7 @@ def test_journal_on_a_full_disk_keeps_what_it_had(tmp_path: Path, room: int) -> 
 def test_study_on_a_full_disk_ends_with_one_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], runs: int
 ) -> None:
-    """It is full during the trials, or when the best trial is repeated."""
+    """The disk is full during the trials, or during the repeats of the best trial."""
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
     config = tmp_path / "config/config.yaml"
@@ -97,7 +97,7 @@ def test_study_on_a_full_disk_ends_with_one_line(
     journal = (tmp_path / "out/windows/runs.jsonl").read_text()
     _, *kept = journal.splitlines()
     assert all(json.loads(line)["record"]["status"] == "ok" for line in kept)
-    if runs > 1:  # all for which there was room
+    if runs > 1:  # all runs that fit
         assert len(journal) + max(map(len, kept)) > _ROOM_BYTES
     else:  # three trials, and five repetitions of the best
         assert len(kept) == 3 + 5

@@ -1,4 +1,4 @@
-"""A Ray that is there already: files reach its nodes; nodes may die; unlike ones are refused."""
+"""An existing Ray: files reach its nodes, nodes may die, and different nodes are refused."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ class Study:
     specs: list[RunSpec]
 
     def records(self) -> dict[str, RunRecord]:
-        """What the runs give one after the other on this machine."""
+        """The records of the runs in sequence on this machine."""
         return by_id(list(LocalExecutor(self.settings).execute(self.specs)))
 
 
@@ -66,7 +66,7 @@ def study(tmp_path: Path) -> Study:
 
 @pytest.fixture
 def token(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    """Ray's variables are as they were afterwards."""
+    """Restores Ray's environment variables after the test."""
     kept = {name: value for name, value in os.environ.items() if name.startswith("RAY_")}
     yield monkeypatch
     for name in [name for name in os.environ if name.startswith("RAY_")]:
@@ -86,7 +86,7 @@ def test_node_that_dies_in_mid_study_changes_no_record(
             got = [next(answers)]
             nodes.kill(2)
             got += answers
-            # Afterwards those that are left go on, and one that joins makes up for the dead one.
+            # The remaining nodes continue, and a new node replaces the dead node.
             nodes.add()
             again = list(executor.execute(study.specs[:40]))
     assert by_id(got) == study.records()
@@ -121,7 +121,7 @@ def test_node_that_differs_is_refused_by_name(
             pytest.raises(KneepointError, match=refusal),
         ):
             list(executor.execute(study.specs))
-        # Whoever shows another token, or none, comes no further.
+        # Clients with another token, or without a token, are refused.
         other = tmp_path / "other"
         other.write_text("f" * 64)
         token.setenv("RAY_AUTH_TOKEN_PATH", str(other))

@@ -1,4 +1,4 @@
-"""The journal of runs survives being cut off anywhere."""
+"""The journal of runs stays valid if it is cut off at any place."""
 
 import dataclasses
 import tracemalloc
@@ -35,7 +35,7 @@ def test_journal_that_was_cut_off_keeps_every_whole_line(
     cuts = {*range(0, len(content), 37), *(end + i for end in ends for i in (-1, 0, 1, 2))}
     for length in sorted(cut for cut in cuts if cut <= len(content)):
         path.write_bytes(content[:length])
-        whole = max(content[:length].count(b"\n") - 1, 0)  # the header is none
+        whole = max(content[:length].count(b"\n") - 1, 0)  # without the header
         assert read(path) == RECORDS[:whole], f"cut to {length} bytes"
         torn = bool(length) and content[length - 1 : length] != b"\n"
         said = capsys.readouterr().err

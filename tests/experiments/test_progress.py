@@ -1,4 +1,4 @@
-"""What somebody who waits is told."""
+"""The printed progress of an experiment."""
 
 import time
 from pathlib import Path
@@ -9,7 +9,7 @@ from kneepoint.runs.progress import Progress, read_progress
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that the test advances."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 1000.0
@@ -43,7 +43,7 @@ def test_runs_in_real_time_come_with_an_estimate(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress("confirm", 10, is_real_time=True)
-    progress.add(2)  # from the journal: they say nothing of how long the others take
+    progress.add(2)  # from the journal, and so no evidence of the duration of runs
     clock.now_s += 140
     progress.add(1)
     clock.now_s += 140

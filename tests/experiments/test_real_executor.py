@@ -1,4 +1,4 @@
-"""Jobs in real time leave nothing behind, however they end."""
+"""Jobs in real time clean up, however they end."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.real_time
 
 MARGIN_S = 30
 
-# What a study does.
+# Like a study.
 DRIVER = """
 import pickle, sys
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_killed_study_leaves_nothing_of_its_runs(
 
 
 def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[bytes]":
-    """Starts what a rule starts, in a folder of its own, on a network of 100 s."""
+    """Starts a rule's job in a folder of its own, on a network of 100 s."""
     wire = {"constant_mbps": 6}
     run = {"controller": "fixed_window", "network": "wire"}
     files = {
@@ -120,7 +120,7 @@ def start_job(workflow: Workflow, folder: Path, name: str) -> "subprocess.Popen[
 def test_killed_workflow_leaves_nothing_of_its_runs(
     workflow: Workflow, settings: MahimahiSettings
 ) -> None:
-    """The last test of this file: nobody has its workflow afterwards."""
+    """The last test of this file, because it kills the shared workflow."""
     jobs = [start_driver(workflow, settings)]
     folders = [settings.folder]
     for name in ("real_showcase", "probe"):

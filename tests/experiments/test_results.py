@@ -69,7 +69,7 @@ def test_trials_table_has_a_column_for_each_searched_parameter(tmp_path: Path) -
     assert list(frame["state"]) == ["COMPLETE", "COMPLETE"]
     assert frame["parameter_window"].dtype == "int64"
     assert frame["host_latency_us"].dtype == "float64"
-    assert frame["power"][0] == FINISHED[0].record.power  # the mean over those that were measured
+    assert frame["power"][0] == FINISHED[0].record.power  # the mean over the measured runs
     assert math.isnan(frame["power"][1])
     assert list(frame["n_runs"]) == [2, 1]
 

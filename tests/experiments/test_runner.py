@@ -40,7 +40,9 @@ def test_engines_share_no_executor_and_only_what_counts_is_counted(tmp_path: Pat
         assert [batch.engine for batch in made] == [guide, None]
         assert sum(counted) == 12 and not closed
         list(runner.finish(Batch(own, together=True, anew=True)))
-        assert len(made) == 3 and len(closed) == 1  # what measures the host is alone
+        assert (
+            len(made) == 3 and len(closed) == 1
+        )  # batches that measure the host do not share an executor
         runner.close()
     assert len(closed) == 3
 
@@ -53,7 +55,7 @@ def test_failures_are_told_as_they_happen(tmp_path: Path) -> None:
     executor = ShuffledExecutor(FakeEngine(behaviour))
     planned = [PlannedRun(seed, 0, None, run_spec(seed=seed)) for seed in range(6)]
     with RunJournal(tmp_path / "runs.jsonl") as journal:
-        for expected in (3, 3):  # what the journal has does not fail again
+        for expected in (3, 3):  # failures in the journal are not reported again
             runner = Runner(journal, lambda _: executor, lambda _: None, on_failure=told.append)
             list(runner.finish(Batch(planned)))
             assert told == ["it hangs"] * expected

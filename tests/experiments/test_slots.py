@@ -1,4 +1,4 @@
-"""How many real-time slots a host offers, and how jobs share them."""
+"""The number of a host's real-time slots, and their sharing by jobs."""
 
 import fcntl
 import json
@@ -28,7 +28,7 @@ from kneepoint.runs.slots import (
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 PATIENCE_S = 60
-"""A limit for a test that would wait for ever."""
+"""Time limit of waits (s)."""
 
 
 def write(results: Path, content: str) -> None:
@@ -61,7 +61,7 @@ def test_damaged_probe_is_named_with_its_remedy(tmp_path: Path, content: str) ->
 
 @dataclass(frozen=True)
 class Settings(FakeSettings):
-    """Real-time engines with a behaviour, or engines that are made before."""
+    """Real-time engines with a behaviour, or given engines."""
 
     behaviour: Callable[[RunSpec], RunRecord] = measure
     is_real_time: bool = True
@@ -162,7 +162,7 @@ def test_whoever_stops_waiting_ends_the_runs(
 
 
 def test_run_does_not_begin_once_nobody_waits_for_it(tmp_path: Path) -> None:
-    """Whoever stops does so while the engine of a run is being made."""
+    """The executor is stopped while the engine of a run is being made."""
     engine = FakeEngine()
 
     @dataclass(frozen=True)

@@ -37,13 +37,14 @@ def prepare_wire(folder: Path, into: Path) -> None:
 
 
 def prepare_named(folder: Path, name: str, into: Path) -> None:
-    """Prepares a network of folder/config that needs no trace from outside."""
+    """Prepares a network of folder/config that needs no packaged trace."""
     config, where = folder / "config/config.yaml", folder / f"config/networks/{name}.yaml"
     prepare_network(name, load_network(config, name), where, into)
 
 
 def command(folder: Path, name: str) -> int:
-    """Runs an experiment of folder/config on folder/networks in this process; gives its status."""
+    """Runs an experiment of folder/config on folder/networks in this process; returns its
+    status."""
     config, networks = folder / "config/config.yaml", folder / "networks"
     words = ["experiment", name, f"--config={config}", f"--networks={networks}", "--build=build"]
     with patch("sys.argv", words):

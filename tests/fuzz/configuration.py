@@ -1,9 +1,9 @@
-"""Fuzzes what a user writes: the YAML files of every published schema, and the tables.
+"""Fuzzes the files of users: the YAML files of every published schema, and the tables.
 
     python -m tests.fuzz.configuration --seconds 60
 
-Whatever the files hold, they are accepted or end in one KneepointError of one line, in bounded time
-and memory. Hypothesis reduces an input that breaks this to a small one and prints it.
+Any content is accepted or ends in a KneepointError of one line, in bounded time and memory.
+Hypothesis reduces an input that breaks this property, and prints it.
 """
 
 import argparse
@@ -80,7 +80,7 @@ _ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
 )
 
 _WAYS = ((True, 0, 0), (False, 1, 0), (True, 1, 0), (False, 2, 0), (False, 0, 1), (False, 0, 3))
-"""Whether keys are those that the schema allows, and how many changes and pieces there are."""
+"""Whether keys follow the schema, and the numbers of changes and of pieces of other files."""
 
 _words = st.sampled_from(_WORDS) | st.text(max_size=8)
 _leaves = st.one_of(
@@ -95,7 +95,7 @@ _pieces = st.sampled_from([each.encode() for each in _PIECES]) | st.binary(max_s
 
 
 def allowed(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    """Draws values that a schema of pydantic allows, as far as a schema can say so.
+    """Draws values that a schema of pydantic allows, as far as a schema expresses it.
 
     Args:
         schema: the schema, or a part of it.
@@ -136,7 +136,7 @@ def _documents(name: str) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _places(part: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yields the path to each part of a document below the whole."""
+    """Yields the path to each proper part of a document."""
     for key, inner in part.items() if isinstance(part, dict) else enumerate(part):
         yield (*place, key)
         if isinstance(inner, dict | list):
@@ -145,7 +145,7 @@ def _places(part: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @st.composite
 def _changed(draw: st.DrawFn, content: Any) -> Any:
-    """A document with something replaced, removed or renamed at one place."""
+    """Returns a document with one part replaced, removed or renamed."""
     *way, last = draw(st.sampled_from([*_places(content)]))
     changed = copy.deepcopy(content)
     part = reduce(getitem, way, changed)
@@ -160,7 +160,7 @@ def _changed(draw: st.DrawFn, content: Any) -> Any:
 
 @st.composite
 def inputs(draw: st.DrawFn) -> tuple[str, str, bytes]:
-    """Draws another content for one file of a sound configuration: its kind, name and content."""
+    """Draws a changed file of a sound configuration: its kind, name and content."""
     kind, name = draw(st.sampled_from(list(FILES)))
     content = FILES[kind, name]
     of_schema, changes, pieces = draw(st.sampled_from(_WAYS))
@@ -185,7 +185,7 @@ def check(folder: Path) -> None:
     """Reads a configuration as the workflow does.
 
     Raises:
-        KneepointError: something in it is wrong.
+        KneepointError: the configuration is invalid.
     """
     config = folder / "config.yaml"
     read_config(config, FetchSettings)
@@ -199,7 +199,7 @@ def write_all(folder: Path) -> None:
 
 
 def run_one(folder: Path, name: str, content: bytes) -> str | None:
-    """Puts other content into one file of a sound configuration, and takes it back.
+    """Reads a sound configuration with another content of one file, and restores the file.
 
     Returns the message of the KneepointError, if there is one.
 
@@ -225,7 +225,7 @@ def run_one(folder: Path, name: str, content: bytes) -> str | None:
 
 @contextmanager
 def bounded() -> Iterator[None]:
-    """Ends whatever takes too long or too much memory with an exception."""
+    """Raises an exception if the block takes too much time or memory."""
 
     def expire(*_: object) -> None:
         raise TimeoutError(f"took more than {_TIME_LIMIT_S} s")
@@ -244,11 +244,11 @@ def bounded() -> Iterator[None]:
 
 
 def fuzz(folder: Path, tries: int, **more: Any) -> int:
-    """Tries so many inputs in a folder of sound configurations; returns the number of the sound.
+    """Tries inputs in a folder of sound configurations; returns the number of accepted inputs.
 
     Args:
-        folder: what write_all has written.
-        tries: how many inputs.
+        folder: the output of write_all.
+        tries: number of inputs.
         more: further settings of Hypothesis.
 
     Raises:
@@ -258,7 +258,7 @@ def fuzz(folder: Path, tries: int, **more: Any) -> int:
 
     @settings(
         max_examples=tries,
-        database=None,  # what once broke it is a test
+        database=None,  # inputs that once broke it are tests
         deadline=None,
         suppress_health_check=list(HealthCheck),
         **more,

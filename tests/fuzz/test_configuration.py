@@ -1,4 +1,4 @@
-"""What a user writes is accepted or refused in one line: mutations, and what once broke it."""
+"""Files of users are accepted or refused in one line: mutations, and inputs of earlier failures."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ BROKE: dict[str, tuple[str, bytes, str]] = {
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sound configurations; each test leaves them as they were."""
+    """The sound configurations; each test leaves them unchanged."""
     folder = tmp_path_factory.mktemp("sound")
     write_all(folder)
     return folder

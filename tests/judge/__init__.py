@@ -1,1 +1,1 @@
-"""Our controllers beside those of public QUIC stacks, on the same links."""
+"""Our controllers beside controllers of public QUIC stacks, on the same links."""

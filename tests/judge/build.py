@@ -16,12 +16,12 @@ CRATE = Path(__file__).parent
 BUILT = CRATE.parent.parent / "build/judge"
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BUILT / "cargo"))
 
-# src/random.rs takes the place of the system's random numbers.
+# src/random.rs replaces the system's random numbers.
 RUST_FLAGS = f'{os.environ.get("RUSTFLAGS", "")} --cfg getrandom_backend="custom"'
 
 
 class AbsentError(KneepointError):
-    """This machine lacks what the build needs."""
+    """This machine lacks a requirement of the build."""
 
 
 def controllers() -> list[str]:
@@ -34,7 +34,7 @@ def fetch() -> None:
     """Fetches the stacks' sources.
 
     Raises:
-        AbsentError: there is no cargo, an old one, or no way to the sources.
+        AbsentError: cargo is missing or old, or the sources cannot be reached.
     """
     least = tomllib.loads((CRATE / "Cargo.toml").read_text())["package"]["rust-version"]
     if not shutil.which("cargo"):
@@ -53,7 +53,7 @@ def build() -> None:
     if (done := _cargo("build", "--release", "--examples", "--offline")).returncode:
         raise KneepointError(f"{CRATE / 'Cargo.toml'} does not build: {done.stderr[-1000:]}")
     for name in controllers():
-        # Whoever has the old one open keeps it.
+        # Processes that have the old file open keep it.
         new = BUILT / f"{name}.so.{os.getpid()}"
         shutil.copyfile(TARGET / f"release/examples/lib{name}.so", new)
         new.rename(BUILT / f"{name}.so")
@@ -77,7 +77,7 @@ def _cargo(*words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def main() -> None:
-    """Builds them, and says which."""
+    """Builds all controllers, and prints their names."""
     build()
     print(f"In {BUILT.relative_to(Path.cwd())}:", *(f"{name}.so" for name in controllers()))
 

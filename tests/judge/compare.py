@@ -4,7 +4,8 @@
     python -m tests.judge.compare [THEIRS]
 
 Throughput is of payload that arrived, delay the mean RTT; both are means over SEEDS runs. The last
-column says what decides a difference of more than 2 % of throughput or 5 % of delay: docs/field.md.
+column states the reason of a difference of more than 2 % in throughput or 5 % in delay:
+docs/field.md.
 """
 
 import json
@@ -29,7 +30,7 @@ PAGES = {**TCP, "bytes": 100_000, "request_bytes": 100, "requests": 1000, "think
 
 @dataclass(frozen=True)
 class Case:
-    """What is not as usual: an uplink of 12 Mbit/s, an RTT of 40 ms, a queue of 40 packets."""
+    """Changes from the usual scenario: 12 Mbit/s, an RTT of 40 ms, a queue of 40 packets."""
 
     uplink: Mapping[str, Any] = field(default_factory=dict)
     flow: Mapping[str, Any] = field(default_factory=dict)
@@ -75,7 +76,8 @@ EQUAL_DELAY: Range = (0.95, 1.05)
 
 @dataclass(frozen=True)
 class Difference:
-    """What decides that two controllers differ in some cases, and the ranges of ours to theirs."""
+    """The reason why two controllers differ in some cases, and the ranges of the ratios
+    ours/theirs."""
 
     why: str
     cases: Sequence[str]
@@ -85,7 +87,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Pair:
-    """A controller of ours, with parameters, and one of a stack."""
+    """A controller of ours, with parameters, and a controller of a stack."""
 
     ours: str
     theirs: str
@@ -93,7 +95,7 @@ class Pair:
     parameters: Mapping[str, float] = field(default_factory=dict)
 
     def difference(self, case: str) -> Difference:
-        """Returns the one that holds in a case."""
+        """Returns the difference that applies to a case."""
         found = (each for each in self.differences if case in each.cases)
         return next(found, Difference("", [case]))
 
@@ -242,12 +244,12 @@ class Row:
 
     @property
     def throughput(self) -> float:
-        """Ours as a multiple of theirs."""
+        """Our value as a multiple of theirs."""
         return self.ours.throughput_mbps / self.theirs.throughput_mbps
 
     @property
     def delay(self) -> float:
-        """Ours as a multiple of theirs."""
+        """Our value as a multiple of theirs."""
         return self.ours.rtt_ms / self.theirs.rtt_ms
 
     @property

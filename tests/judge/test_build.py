@@ -1,4 +1,5 @@
-"""Where cargo is absent, old or without a network, the comparison says so, and is not tested."""
+"""Without cargo, with an old cargo or without a network, the comparison is skipped with a
+message."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Our controllers agree with those of QUIC stacks, but for differences whose reason is known."""
+"""Our controllers agree with controllers of QUIC stacks, except for differences of known
+reasons."""
 
 import subprocess
 from pathlib import Path
@@ -50,7 +51,7 @@ int main(int, char** words) {
 
 
 def test_a_panic_is_a_failure_with_its_reason(tmp_path: Path) -> None:
-    """A program in C++ makes a controller and tells it what makes it panic."""
+    """A program in C++ makes a controller, and passes it an acknowledgment at which it panics."""
     (tmp_path / "panic.cc").write_text(PANIC)
     options = ["-std=c++20", f"-I{ROOT / 'controllers'}", "-o", str(tmp_path / "panic"), "-ldl"]
     subprocess.run(["c++", str(tmp_path / "panic.cc"), *options], check=True)

@@ -1,4 +1,4 @@
-"""A folder in which commands run, and how they are asked."""
+"""A folder in which commands run, and functions that run them."""
 
 import json
 import subprocess
@@ -40,7 +40,7 @@ def answer(workspace: Path, *words: str) -> Any:
 
 
 def refused(workspace: Path, *words: str) -> str:
-    """Returns the one line with which a command refuses what it is given."""
+    """Returns the line with which a command refuses its arguments."""
     result = ask(workspace, *words)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1

@@ -43,7 +43,7 @@ def test_other_numbers_are_found(workspace: Path, results: Path, tmp_path: Path)
     run_id = table["run_id"][0].as_py()
     assert "runs.parquet" in refused(workspace, "again", run_id)
     made_by = results / "made_by.json"
-    made_by.rename(tmp_path / made_by.name)  # nobody knows that it has changed
+    made_by.rename(tmp_path / made_by.name)  # without it, no digest shows the change
     result = ask(workspace, "again", run_id)
     (tmp_path / made_by.name).rename(made_by)
     shutil.copy(kept, results / "runs.parquet")

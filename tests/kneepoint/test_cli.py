@@ -1,4 +1,4 @@
-"""The command: what it prints, draws and refuses, with the real emulator."""
+"""The command's output, plots and errors, with the real emulator."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def test_emulator_on_a_prepared_network_gives_the_same_figures(
 def test_run_is_on_the_network_of_its_own_configuration(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both configurations have a network of that name; the prepared one is the other's."""
+    """Both configurations have a network of this name; the other's network is prepared."""
     write(workspace / "mine/config.yaml", {"seed": 1})
     write(workspace / "mine/networks/wire.yaml", {**NETWORK, "uplink": {"constant_mbps": 2}})
     os.utime(workspace / "mine/networks/wire.yaml", (0, 0))
@@ -194,7 +194,7 @@ def test_status_follows_an_experiment(workspace: Path) -> None:
             progress.add(6)
         (running,) = answer(workspace, "status")
         assert (running["state"], running["runs"], running["total"]) == ("running", 6, 30)
-        assert running["rate"] is None  # they were there already
+        assert running["rate"] is None  # all six were in the journal
         assert "6 of 30" in ask(workspace, "status").stdout
         with chdir(workspace):
             progress.end("30 runs")
@@ -220,7 +220,7 @@ def test_help_has_examples(workspace: Path, name: str) -> None:
     assert result.returncode == 0
     examples = [line for line in result.stdout.splitlines() if f"  kneepoint {name}" in line]
     assert len(examples) >= 2
-    assert "--json" in result.stdout or name == "evaluate"  # which prints nothing else
+    assert "--json" in result.stdout or name == "evaluate"  # evaluate prints only JSON
 
 
 def test_every_command_is_listed(workspace: Path) -> None:

@@ -1,4 +1,4 @@
-"""`kneepoint compare`: what it says of pairs, run by the emulator or planted."""
+"""`kneepoint compare`: its output for pairs of emulated or planted runs."""
 
 import json
 import math
@@ -26,7 +26,7 @@ WINDOWS = ("compare", "fixed_window:window=4", "fixed_window:window=12")
 
 @pytest.fixture(scope="module", autouse=True)
 def _other_networks(workspace: Path) -> None:
-    """Wires of other rates."""
+    """Prepares wires of other rates."""
     for name, rate in (("slow", 2), ("fast", 12)):
         link = {"constant_mbps": rate}
         write(
@@ -150,7 +150,7 @@ def planted(
     metric: str = "power",
     paired_by: Literal["seed", "number"] = "seed",
 ) -> Record:
-    """A comparison of runs with these figures; None stands for a run that failed."""
+    """A comparison of runs with these figures; None stands for a failed run."""
 
     def record(value: float | None) -> RunRecord:
         if value is None:

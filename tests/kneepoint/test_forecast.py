@@ -1,4 +1,4 @@
-"""What somebody who waits for a workflow is told: files, steps, and the time that is left."""
+"""The printed progress of a workflow: files, steps, and the remaining time."""
 
 import os
 from pathlib import Path
@@ -17,7 +17,7 @@ EXPERIMENTS = 50
 
 
 class Clock:
-    """Time that passes when it is told to."""
+    """A clock that the test advances."""
 
     now_s = 0.0
 
@@ -43,7 +43,8 @@ def compiled(files: int) -> None:
 @pytest.mark.parametrize("slower", [0.5, 1, 4])
 @pytest.mark.parametrize("noise", [0, 0.4])
 def test_what_is_left_shrinks_to_the_end_over_both_parts(slower: float, noise: float) -> None:
-    """At any pace: it may be told anew while that is unknown, and not after a fifth of it."""
+    """At any pace; the remaining time may grow only in the first fifth, while the pace is
+    unknown."""
     clock = Clock()
     forecast = Forecast(True, is_whole=True, processors=2, now_s=clock)
     log = Path("workflow.log")
@@ -95,7 +96,7 @@ def test_steps_are_the_last_that_snakemake_told(folder: Path) -> None:
     forecast = Forecast(False)
     assert forecast.progress_text([], log) == ""
     log.write_text("1 of 12 steps (8%) done\nwords\n3 of 12 steps (25%) done\nwords\n")
-    # A workflow of some experiments has no forecast.
+    # A workflow of a part of the experiments has no forecast.
     assert forecast.progress_text([], log) == "3 of 12 steps done"
     whole = Forecast(False, is_whole=True)
     assert whole.progress_text(states(3), log).startswith("3 of 12 steps done, ")

@@ -1,4 +1,4 @@
-"""What is said of a project's own controllers that cannot be used, and by whom."""
+"""Messages of commands about a project's own controllers that cannot be used."""
 
 import json
 import re

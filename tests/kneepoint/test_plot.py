@@ -1,4 +1,4 @@
-"""`kneepoint plot`: figures from made-up tables, and what it refuses."""
+"""`kneepoint plot`: figures from made-up tables, and its errors."""
 
 import os
 import subprocess

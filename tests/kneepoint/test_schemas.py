@@ -1,4 +1,4 @@
-"""The schemas of the configuration: current, and true of every file that is shipped."""
+"""The schemas of the configuration are current, and every shipped file conforms to them."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What `kneepoint study` says of a study, and with which status it ends."""
+"""`kneepoint study`: its output and its exit status."""
 
 from dataclasses import replace
 from pathlib import Path

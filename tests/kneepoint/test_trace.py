@@ -1,4 +1,4 @@
-"""`kneepoint trace`, as it is called."""
+"""The command `kneepoint trace`."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ TIMES_MS = list(range(1, 3001))
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
-    """A packet a millisecond, three seconds long."""
+    """A trace of three seconds, with a packet per millisecond."""
     assert (ROOT / "build/check_trace").exists(), "build/check_trace is missing: run `make build`"
     path = tmp_path / "mine.down"
     path.write_bytes(format_trace(TIMES_MS))

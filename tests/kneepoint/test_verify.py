@@ -1,4 +1,4 @@
-"""Results against what made them."""
+"""Results against the code and the inputs that made them."""
 
 import json
 import os
@@ -29,7 +29,7 @@ SPECS = [run_spec(window) for window in (5, 6, 7)]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Results of two runs, and a journal that has one more."""
+    """Results of two runs, and a journal with one more run."""
     runs = [
         FinishedRun(PlannedRun(i, 0, None, spec), measure(spec)) for i, spec in enumerate(SPECS[:2])
     ]

@@ -1,4 +1,4 @@
-"""The view of a workflow: a table on a terminal, lines elsewhere, Snakemake's words on request."""
+"""The view of a workflow: a table on a terminal, lines elsewhere, Snakemake's output on request."""
 
 import io
 import os
@@ -38,7 +38,7 @@ print("3 of 12 steps (25%) done", flush=True)
 
 
 class Terminal(io.StringIO):
-    """A stream that is one."""
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -63,7 +63,7 @@ def test_pipe_gets_a_line_for_each_end_and_a_summary_now_and_then() -> None:
     assert isinstance(view_on(stream), Lines)
     view = Lines(stream, lambda: now_s)
     view.show([DONE, RUNNING, WAITING], "")
-    assert stream.getvalue() == ""  # what was done before is no news
+    assert stream.getvalue() == ""  # experiments that were done before are not reported
     now_s = 11.0
     view.show([DONE, RUNNING, WAITING], "3 of 12 steps done")
     _, row, summary = stream.getvalue().splitlines()
@@ -113,7 +113,7 @@ def test_pipe_gets_the_last_summary_at_the_end() -> None:
 
 @pytest.fixture
 def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a configuration and a Snakemake that does as it is told."""
+    """A folder with a configuration and a scripted stand-in for Snakemake."""
     (tmp_path / "config.yaml").write_text("seed: 1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KNEEPOINT_VERBOSE", raising=False)

@@ -62,7 +62,7 @@ def test_lock_that_was_not_passed_is_taken(monkeypatch: pytest.MonkeyPatch, pass
 def test_preparations_wait_for_what_another_process_makes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They look again when it is their turn."""
+    """After the wait, they check again which files are missing."""
     program = Path("program")
     monkeypatch.setattr(runs, "out_of_date", lambda *_: [])
     holder = hold_lock(STATE / "preparing.lock")

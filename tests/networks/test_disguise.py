@@ -1,4 +1,4 @@
-"""Disguised recordings: what stays of a link, and what does not."""
+"""Disguised recordings: the properties of a link that they keep, and that they change."""
 
 from itertools import pairwise
 
@@ -43,7 +43,7 @@ def test_equal_seeds_make_equal_links_and_others_do_not() -> None:
 
 
 def test_opportunities_are_where_the_recording_does_not_tell() -> None:
-    """Where they are best aligned, only as many milliseconds agree as those of another minute."""
+    """Even at the best alignment, no more milliseconds agree than with another minute."""
     uplink, _ = disguise(UPLINK, DOWNLINK, "a")
 
     def agreement(one: list[int], other: list[int]) -> float:

@@ -154,7 +154,7 @@ def test_two_fetches_at_once_ask_the_source_once(tmp_path: Path) -> None:
 
 @pytest.fixture
 def traces(tmp_path: Path) -> tuple[Path, str]:
-    """A repository in the manner of ravinet/mahimahi, and the commit that has the right traces."""
+    """A repository like ravinet/mahimahi's, and the commit that has the right traces."""
     fill(tmp_path / "repository/traces")
     folder = trees.repository(tmp_path / "repository")
     commit = trees.git(folder, "rev-parse", "HEAD")

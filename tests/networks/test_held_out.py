@@ -1,4 +1,4 @@
-"""The committed held-out networks follow their rule, and share nothing with the training trace."""
+"""The committed held-out networks follow their rule, and use no part of the training trace."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_cuts_are_the_middle_of_the_first_and_the_last_third() -> None:
     for trace, starts in cuts.items():
         ends_ms = [cached(f"{trace}.{side}")[-1] for side in ("down", "up")]
         due = [(min(ends_ms) // 1000 * k // 6 - 60) // 10 * 10 for k in (1, 5)]
-        # The last third of this one has a trace of its own in the package.
+        # The package has the last third of this recording as a separate trace.
         assert starts == (due[:1] if trace == "TMobile-LTE-driving" else due)
 
 

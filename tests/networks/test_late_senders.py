@@ -11,12 +11,12 @@ EVERYWHERE = np.ones(END_MS + 1, bool)
 
 @pytest.mark.parametrize("round_trip_ms", [10, 40])
 def test_on_a_steady_link_the_past_says_all(round_trip_ms: int) -> None:
-    """One packet a millisecond: with the round trip in flight none waits beyond the next one."""
+    """One packet per millisecond: a window of one round trip delays each packet by 1 ms."""
     link = LateLink(np.array([1]), END_MS, round_trip_ms)
     most = 1504 * 8 / 1000 / 0.001
-    # A window that starts late, and one that is a packet too wide for a moment, cost little.
+    # A late start, and a window that is briefly a packet too wide, cost little.
     assert link.powers(link.fit(EVERYWHERE), EVERYWHERE)[0] == pytest.approx(most, rel=0.01)
-    # A delay of 10 ms is the least that a forecast is asked for.
+    # 10 ms is the least delay that a forecast aims at.
     forecast = link.powers(link.forecasts(), EVERYWHERE).max()
     assert forecast == pytest.approx(most / 10, rel=0.01)
 
@@ -34,7 +34,7 @@ def test_unknown_changes_of_the_rate_cost_power() -> None:
 
 
 def test_blocks_count_by_themselves() -> None:
-    """The first 10 s have a tenth of the rate of the next."""
+    """Blocks of 10 s alternate between a rate and a tenth of it."""
     times_ms = [t for t in range(1, END_MS + 1) if t // BLOCK_MS % 2 or t % 10 == 0]
     link = LateLink(np.array(times_ms), END_MS, 40)
     even = np.arange(END_MS + 1) // BLOCK_MS % 2 == 0

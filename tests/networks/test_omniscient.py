@@ -1,4 +1,4 @@
-"""The omniscient bound of small traces, worked by hand, and of the contest's."""
+"""The omniscient bound of small traces, computed by hand, and of the contest's trace."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,15 @@ from tests.analysis.synthetic import events_of
 @pytest.mark.parametrize(
     ("times_ms", "end_ms", "repeats", "opportunities", "last_ms", "delay_ms"),
     [
-        # Every packet arrives in the millisecond before its own: the signal is 1 ms old always.
+        # Every packet arrives in the millisecond before its opportunity: the age is always 1 ms.
         ([1], 100, True, 100, 100, 1),
         # Arrivals at 2 (twice) and 6; ages at 2: 1, at 3 to 6: 4 3 2 1. Sorted 1 1 2 3 4; element
-        # 4. The opportunity at 0 finds nothing, but counts as capacity: four in 7 ms.
+        # 4. The opportunity at 0 carries no packet, but counts as capacity: four in 7 ms.
         ([0, 3, 3, 7], 7, False, 4, 7, 4),
         # Ages: 1, then 1 for each of 95 gaps of 1 ms, then 5 4 3 2 1; element floor(0.95 * 101) =
         # 95.
         ([*range(1, 97), 101], 101, False, 97, 101, 1),
-        # One age more above 1 than one in twenty: 95 gaps of 1 ms, one of 7; element 97 of 103.
+        # One age above 1 too many: 95 gaps of 1 ms, one gap of 7 ms; element 97 of 103.
         ([*range(1, 97), 103], 103, False, 97, 103, 2),
         # The opportunity at 9 is after the end of the run.
         ([0, 3, 9], 8, False, 2, 3, 1),

@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE
 from tests.study_json import study_json
 
-# It stands in for build/synthesize: a trace that shows the arguments with which it was made.
+# A stand-in for build/synthesize, which checks its arguments.
 SYNTHESIZE = """\
 #!/bin/sh
 [ "$*" = "--seed 7 --duration-s 60.0 --start-rate-mbps 5.0 --max-rate-mbps 12.0 \
@@ -44,7 +44,7 @@ Prepare = Callable[..., tuple[int, str]]
 def prepare(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Prepare:
-    """Prepares a network from the text of its file; returns the exit status and what it said."""
+    """Prepares a network from the text of its file; returns the exit status and the messages."""
     catalogue = {}
     for name in ("networks", "traces"):
         (tmp_path / name).mkdir()

@@ -1,5 +1,5 @@
-"""The settings of queues and impairments: the configuration refuses what the emulator refuses, and
-nothing else."""
+"""The settings of queues and impairments: the configuration refuses exactly those that the emulator
+refuses."""
 
 import itertools
 import json
@@ -85,14 +85,14 @@ def test_the_configuration_refuses_what_the_emulator_refuses(which: str) -> None
         [EMULATE, "--batch"], input="\n".join(lines), check=True, capture_output=True, text=True
     ).stdout.splitlines()
     for text, answer in zip(texts, map(json.loads, answers), strict=True):
-        # A class without a flow is the scenario's mistake: the network does not know its traffic.
+        # A class without a flow is an error of the scenario: a network alone has no traffic.
         is_accepted = answer["status"] != "error" or "no flow is in it" in answer["reason"]
         assert is_accepted_here(which, text) == is_accepted, (text, answer)
     assert len(texts) > 500
 
 
 def test_the_committed_declaration_is_the_emulators() -> None:
-    """`python -m kneepoint.networks.declared` writes it anew."""
+    """`python -m kneepoint.networks.declared` writes the declaration anew."""
     assert FILE.read_text() == declaration_of(EMULATE)
 
 

@@ -1,4 +1,4 @@
-"""Recordings as traces: the arithmetic, against what can be counted by hand."""
+"""Recordings as traces: the arithmetic, against counts by hand."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -36,7 +36,7 @@ def test_capacity_takes_whole_bins_and_their_ends() -> None:
 @pytest.mark.parametrize("rate", ["12.032", "0.9", "7.5"])
 def test_a_constant_rate_gives_the_trace_of_that_rate(rate: str) -> None:
     period = constant_rate_trace(float(rate))
-    steps = [(Fraction(period[-1], 4), Fraction(rate))] * 4  # the seams leave nothing behind
+    steps = [(Fraction(period[-1], 4), Fraction(rate))] * 4  # the seams add no rounding errors
     assert trace_of_rates(steps) == period
 
 
@@ -99,7 +99,7 @@ def test_a_recording_is_refused(
 @pytest.mark.parametrize(
     ("time", "step", "rows", "unit"),
     [
-        ("t_ms", 0.0001, 100, "ms"),  # the name says it, whatever the values
+        ("t_ms", 0.0001, 100, "ms"),  # the name determines the unit
         ("Time (s)", 1, 100, "s"),
         ("time/µs", 1, 100, "us"),
         ("time_ns", 1e9, 100, "ns"),
@@ -121,8 +121,8 @@ def test_unit_of_times_is_told_by_name_or_by_what_can_be(
 @pytest.mark.parametrize(
     ("amount", "lasts", "choices"),
     [
-        ("rate", 10_000, ("s: 10000 s", "ms: 10 s")),  # both are recordings
-        ("packets", 1e-3, ("s: 0.001 s", "us: 1e-09 s")),  # none is
+        ("rate", 10_000, ("s: 10000 s", "ms: 10 s")),  # both are plausible
+        ("packets", 1e-3, ("s: 0.001 s", "us: 1e-09 s")),  # neither is plausible
     ],
 )
 def test_unit_that_nothing_tells_is_asked_for(
@@ -135,7 +135,7 @@ def test_unit_that_nothing_tells_is_asked_for(
     assert all(each in str(caught.value) for each in (str(path), "'time'", "--unit", *choices))
 
 
-# The forms that recordings have ---------------------------------------------------------------
+# Formats of recordings ---------------------------------------------------------------
 
 # As the HSDPA logs of Norway: seconds, ms since the beginning, latitude, longitude, bytes, ms.
 NORWAY = "".join(

@@ -1,4 +1,4 @@
-"""What runs emulate: networks with other values, and traffic with starts that the seed draws."""
+"""Scenarios of runs: networks with changed values, and traffic whose starts the seed draws."""
 
 from kneepoint.networks.scenario import (
     ALONE,

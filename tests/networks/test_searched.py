@@ -1,4 +1,4 @@
-"""Networks as trials search them: traces made from parameters, the same ones every time."""
+"""Networks of trials: traces made from parameters, the same every time."""
 
 from pathlib import Path
 

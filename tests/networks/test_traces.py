@@ -74,8 +74,8 @@ def test_constant_rate_refuses_a_period_too_long_to_write() -> None:
 
 
 def test_changing_rate_trace_keeps_what_was_possible_before_a_change() -> None:
-    # 1504 bytes every ms, then every 4 ms, not at all, and every ms. When the link stops 7/8 of a
-    # packet are possible; the last eighth is 1/8 ms after it goes on.
+    # 1504 bytes per ms, then per 4 ms, then none, then per ms. When the link stops, 7/8 of a packet
+    # have been carried; the last eighth follows 1/8 ms after it resumes.
     rates = {0.0: 12.032, 0.004: 12.032 / 4, 0.0155: 0.0, 0.1: 12.032}
     steps = [1, 2, 3, 4, 8, 12, 101, 102, 103]
     assert changing_rate_trace(rates, 0.103) == [*steps, 104]

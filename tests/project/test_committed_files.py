@@ -1,4 +1,5 @@
-"""What must not be in a commit. The patterns are written so that they do not match themselves."""
+"""Text that must not be committed. The patterns are written so that they do not match
+themselves."""
 
 import re
 import subprocess
@@ -41,7 +42,7 @@ def test_no_committed_file_is_large() -> None:
 
 
 def test_no_link_is_committed() -> None:
-    """A link leads elsewhere on another machine, but within the package."""
+    """On another machine a link has another target, unless it stays within the package."""
     committed()
     command = ["git", "ls-files", "--stage"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout

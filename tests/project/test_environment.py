@@ -1,4 +1,4 @@
-"""The lock, environment.yml, pyproject.toml and CITATION.cff say the same."""
+"""The lock, environment.yml, pyproject.toml and CITATION.cff agree."""
 
 import tomllib
 
@@ -45,7 +45,7 @@ def test_lock_pins_what_is_asked_for(group: str) -> None:
 
 
 def test_locks_name_no_host() -> None:
-    """Which `pip install` would ask in place of the user's own."""
+    """`pip install` would use such a host instead of the user's index."""
     for lock in (LOCK, SITE_LOCK):
         assert "://" not in lock
         assert not [line for line in lock.splitlines() if line.startswith("--")]
@@ -65,7 +65,7 @@ def test_wheels_for_other_systems_are_built_by_the_tested_compiler() -> None:
 
 def test_citation_agrees_with_the_project() -> None:
     cited, project = yaml.safe_load((ROOT / "CITATION.cff").read_text()), PROJECT["project"]
-    assert {"cff-version", "message", "title", "authors"} <= cited.keys()  # what CFF 1.2 requires
+    assert {"cff-version", "message", "title", "authors"} <= cited.keys()  # required by CFF 1.2
     assert cited["authors"] == [{"name": author["name"]} for author in project["authors"]]
     assert f"Copyright (c) 2026 {cited['authors'][0]['name']}" in (ROOT / "LICENSE").read_text()
     assert (cited["title"].lower(), cited["license"]) == (project["name"], project["license"])

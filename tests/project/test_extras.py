@@ -1,4 +1,4 @@
-"""What a minimal installation can do: commands that need none of the extras."""
+"""A minimal installation: commands that need no extra."""
 
 import json
 import os

@@ -65,11 +65,11 @@ def test_an_environment_that_was_interrupted_is_made_anew(tmp_path: Path) -> Non
     subprocess.run([environment / "bin/python", "-c", "import pip"], check=True)
     assert not (tmp_path / "env.incomplete").exists()
     command = subprocess.run([environment / "bin/kneepoint", "--version"], cwd=ROOT, check=False)
-    assert command.returncode == 2  # it asks for the packages, which nobody has installed here
+    assert command.returncode == 2  # it asks for the packages, which are not installed here
     (environment / "mine").touch()
     (environment / ".kneepoint-requirements").unlink()
     assert make("setup", f"PYTHON={sys.executable}", **here).returncode == 0
-    assert (environment / "mine").exists()  # what was whole is only brought up to date
+    assert (environment / "mine").exists()  # a complete environment is only updated
 
 
 def test_of_two_setups_one_waits(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The folder of a project: how it is found, and what of it is never used."""
+"""The folder of a project: how it is found, and files that are never used."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ def test_another_users_configuration_above_is_refused(tmp_path: Path) -> None:
     path = write_config(tmp_path, owner=OTHER)
     below = tmp_path / "mine"
     below.mkdir()
-    for folder in (below, tmp_path):  # /tmp is nobody's own folder
+    for folder in (below, tmp_path):  # all users can write to /tmp
         with pytest.raises(KneepointError, match=f"{path}: .*{OTHER}.*--config"):
             project.find_config(folder)
 
@@ -114,7 +114,7 @@ def test_a_link_to_a_trusted_configuration_is_as_its_owner(tmp_path: Path) -> No
     with pytest.raises(KneepointError, match=f"{OTHER}"):
         project.find_config(below)
     os.chown(path, 0, -1, follow_symlinks=False)
-    os.chown(path.parent, OTHER, -1)  # who may write its controllers
+    os.chown(path.parent, OTHER, -1)  # this user may write its controllers
     with pytest.raises(KneepointError, match=f"{OTHER}"):
         project.find_config(below)
 

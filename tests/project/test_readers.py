@@ -1,4 +1,4 @@
-"""One reader of each format: others keep the last of two equal keys without a word."""
+"""One reader of each format: other readers silently keep the last of two equal keys."""
 
 import ast
 
@@ -12,8 +12,8 @@ READERS = {
     "kneepoint/common/csv_text.py": {"csv.reader", "csv.DictReader"},
 }
 ELSEWHERE = {
-    "kneepoint/tools/contest/aliases.py": "csv.reader",  # its header must be what it writes
-    "kneepoint/common/notes.py": "csv.reader",  # of which only a digest is made
+    "kneepoint/tools/contest/aliases.py": "csv.reader",  # its header must equal the written header
+    "kneepoint/common/notes.py": "csv.reader",  # only for a digest
 }
 FILES = sorted(
     path for name in ("kneepoint", "reports", "search") for path in (ROOT / name).rglob("*.py")

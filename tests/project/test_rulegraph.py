@@ -11,7 +11,7 @@ Edges = set[tuple[str, str]]
 
 
 def drawn() -> Edges:
-    """The rules of `snakemake confirm`, each with those that need it."""
+    """The rules of `snakemake confirm`, each with the rules that need it."""
     options = ("--cores", "1", "--rulegraph", "mermaid-js")
     done = run_module("snakemake", *options, "--", "confirm", cwd=ROOT)
     assert done.returncode == 0, done.stderr
@@ -22,7 +22,7 @@ def drawn() -> Edges:
 
 
 def reduced(edges: Edges) -> Edges:
-    """Without edges that a longer way makes superfluous."""
+    """Returns the edges without those that a longer path implies."""
     ways = edges
     while longer := {(a, d) for a, b in ways for c, d in edges if b == c} - ways:
         ways = ways | longer
@@ -30,7 +30,7 @@ def reduced(edges: Edges) -> Edges:
 
 
 def shown() -> Edges:
-    """What the page shows."""
+    """The edges in the page's picture."""
     block = re.search(r"```mermaid\n(.*?)```", (ROOT / "docs/workflow.md").read_text(), re.DOTALL)
     assert block
     return set(re.findall(r"^\s*(\w+)(?:\[.*?\])? --> (\w+)", block[1], re.MULTILINE))

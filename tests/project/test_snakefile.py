@@ -19,7 +19,7 @@ TARGET = ".kneepoint/networks/constant-12mbps/network.json"
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of everything that the workflow reads."""
+    """A copy of all inputs of the workflow."""
     folder = tmp_path_factory.mktemp("checkout")
     copy_sources(folder, (*SOURCES, "config"))
     return folder
@@ -84,7 +84,7 @@ def test_what_does_not_compile_is_said_last(tmp_path: Path) -> None:
 
 
 def test_jobs_quote_whatever_stands_in_their_commands() -> None:
-    """A number of threads needs no quotes; `say` is a redirection to a path of ours."""
+    """A number of threads needs no quotes; `say` is a redirection to our own path."""
     bare = {"{threads}", "{params.say}"}
     for path in sorted((ROOT / "kneepoint/workflow").glob("*.smk")):
         for command in re.findall(r"^    shell:\n((?:        .*\n|\n)*)", path.read_text(), re.M):

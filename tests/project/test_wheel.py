@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel, which finds other packages in that of the tests."""
+    """An environment with the wheel, which finds other packages in the tests' environment."""
     folder = tmp_path_factory.mktemp("tool")
     venv.create(folder, with_pip=True)
     python = folder / "bin/python"
@@ -45,7 +45,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def state_of(folder: Path) -> Mapping[str, tuple[int, int]]:
-    """The size and the time of each file, but for what Python caches."""
+    """Returns the size and the time of each file, without Python's caches."""
     return {
         str(path): (path.stat().st_size, path.stat().st_mtime_ns)
         for path in folder.rglob("*")

@@ -1,4 +1,4 @@
-"""What holds of every question, whichever there are."""
+"""Properties of the declarations of all installed questions."""
 
 import subprocess
 import sys
@@ -109,7 +109,7 @@ def test_stages_in_a_circle_are_named(tmp_path: Path, monkeypatch: pytest.Monkey
 def _declared(
     folder: Path, monkeypatch: pytest.MonkeyPatch, **declarations: str
 ) -> Mapping[str, question.Question]:
-    """The questions of a package with these declarations."""
+    """Returns the questions of a package with these declarations."""
     package = f"questions_{folder.name}"
     for name, declaration in declarations.items():
         (folder / package / name).mkdir(parents=True)

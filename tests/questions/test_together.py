@@ -1,4 +1,4 @@
-"""What questions say of the same runs, where all of them are there."""
+"""Agreement of questions on the same runs, if all are installed."""
 
 import pytest
 

@@ -1,9 +1,9 @@
-"""Contradictions within a report: each number recomputed from the numbers that stand beside it.
+"""Contradictions within a report: each number is recomputed from the numbers beside it.
 
     python -m tests.reports.consistency results/report.html
 
-Knows the page's heads alone, and none of the code that computes the numbers. A printed number
-stands for the interval of the numbers that round to it.
+It uses only the heads of the page's tables, not the code that computes the numbers. A printed
+number stands for the interval of the numbers that round to it.
 """
 
 import re
@@ -28,13 +28,13 @@ VERDICTS = (
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that are printed alike."""
+    """The interval of numbers with the same printed form."""
 
     low: float
     high: float
 
     def meets(self, other: "Range") -> bool:
-        """Whether a number may be in both."""
+        """Returns whether two intervals overlap."""
         slack = 1e-9 * max(abs(self.low), abs(self.high), 1)
         return self.low <= other.high + slack and other.low <= self.high + slack
 
@@ -48,7 +48,7 @@ class Table:
     rows: list[list[str]] = field(default_factory=list)
 
     def column(self, *ends: str) -> list[int]:
-        """Returns the columns whose lowest head begins with one of some words."""
+        """Returns the columns whose lowest head begins with one of the words."""
         return [
             place
             for place, head in enumerate(self.heads)
@@ -139,7 +139,7 @@ def read_page(path: Path) -> Page:
 
 
 def printed(text: str) -> Range | None:
-    """Returns the numbers that round to, or are cut to, the first one in a text."""
+    """Returns the numbers that are rounded or truncated to the first number in a text."""
     found = _NUMBER.search(text)
     if found is None:
         return None
@@ -150,7 +150,7 @@ def printed(text: str) -> Range | None:
 
 
 def relative(new: Range, old: Range) -> Range | None:
-    """Returns by how many per cent one number is above another."""
+    """Returns the difference of two numbers in per cent of the old number."""
     if old.low <= 0:
         return None
     ends = [100 * (a / b - 1) for a in (new.low, new.high) for b in (old.low, old.high)]
@@ -158,7 +158,7 @@ def relative(new: Range, old: Range) -> Range | None:
 
 
 def _ratios(page: Page) -> Iterator[str]:
-    """A ratio is made of the two numbers left of it."""
+    """A ratio follows from the two numbers to its left."""
     for table in page.tables.values():
         heads = [head[-1].lower() if head else "" for head in table.heads]
         for place, head in enumerate(heads):
@@ -186,7 +186,7 @@ def _ratios(page: Page) -> Iterator[str]:
 
 
 def _powers(page: Page) -> Iterator[str]:
-    """Power is throughput over delay, but for the difference between means of ratios and ratios."""
+    """Power is throughput over delay, up to the difference between a mean of ratios and a ratio."""
     slack = 0.03
     for table in page.tables.values():
         columns = [table.column(name) for name in ("throughput", "signal delay", "power")]
@@ -208,7 +208,7 @@ def _powers(page: Page) -> Iterator[str]:
 
 
 def _sums(page: Page) -> Iterator[str]:
-    """A last row of all is the sum of its column; rows are the sum of their verdicts."""
+    """A last row `all` has the sums of its columns; rows are the sums of their verdicts."""
     for table in page.tables.values():
         verdicts = [
             place for place, head in enumerate(table.heads) if head and head[-1].lower() in VERDICTS
@@ -232,7 +232,7 @@ def _count(cell: str) -> int:
 
 
 def _verdicts_of_rows(page: Page) -> Iterator[str]:
-    """Tables row by row have as many rows of each verdict as the table of counts says."""
+    """Tables of rows have as many rows of each verdict as the table of counts."""
     counts = page.tables.get("audit-counts")
     if counts is None:
         return
@@ -258,7 +258,7 @@ def _intervals(page: Page) -> Iterator[str]:
 
 
 def _bests(page: Page) -> Iterator[str]:
-    """The best setting of a search is the one that leads its trials."""
+    """The best setting of a search is its leading trial."""
     for name, table in page.tables.items():
         if not name.startswith("parameters-"):
             continue
@@ -274,13 +274,15 @@ def _bests(page: Page) -> Iterator[str]:
 
 
 def _same_settings(page: Page) -> Iterator[str]:
-    """Two estimates for one setting on one network do not exclude each other."""
+    """Two estimates for one setting on one network do not contradict each other."""
     estimates: dict[tuple[str, str], list[tuple[str, str, Range]]] = defaultdict(list)
     for table in page.tables.values():
         network = table.column("network")
         for place, head in enumerate(table.heads):
             unit = " ".join(head)
-            if "Mbit/s/s" not in unit or "Published" in unit:  # the latter: of another setting
+            if (
+                "Mbit/s/s" not in unit or "Published" in unit
+            ):  # a published number is of another setting
                 continue
             for row in table.rows:
                 if len(row) <= place or not (found := _WITHIN.search(row[place])):
@@ -307,7 +309,7 @@ RULES: tuple[Callable[[Page], Iterator[str]], ...] = (
 
 
 def contradictions(path: Path) -> list[str]:
-    """Returns what in a report contradicts something else in it."""
+    """Returns the contradictions in a report."""
     page = read_page(path)
     return [found for rule in RULES for found in rule(page)]
 

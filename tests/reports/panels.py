@@ -1,4 +1,4 @@
-"""What a figure's panels show."""
+"""The contents of a figure's panels."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,7 +20,7 @@ def drawn(tables: Mapping[str, pd.DataFrame], name: str) -> Figure:
 
 
 def places(axes: Axes) -> set[tuple[float, float]]:
-    """Where a panel has points, or corners of lines."""
+    """Returns the positions of a panel's points, and of corners of lines."""
     found = [line.get_xydata() for line in axes.lines]
     found += [dots.get_offsets() for dots in axes.collections]
     points = np.vstack([np.asarray(each, dtype=float).reshape(-1, 2) for each in found])
@@ -28,13 +28,13 @@ def places(axes: Axes) -> set[tuple[float, float]]:
 
 
 def joined(axes: Axes) -> list[list[tuple[float, float]]]:
-    """The lines of two points in a panel, each from left to right."""
+    """Returns the lines of two points in a panel, each from left to right."""
     lines = [np.asarray(line.get_xydata(), dtype=float).tolist() for line in axes.lines]
     return sorted(sorted(map(tuple, line)) for line in lines if len(line) == 2)
 
 
 def pairs(rows: pd.DataFrame, x: str, y: str) -> set[tuple[float, float]]:
-    """Where a panel should have points."""
+    """Returns the expected positions of a panel's points."""
     return set(rows[[x, y]].dropna().itertuples(index=False, name=None))
 
 
@@ -45,5 +45,5 @@ def require_points(figure: Figure, rows: pd.DataFrame, panels: Sequence[tuple[st
 
 
 def texts(figure: Figure, axes: int = 0) -> list[str]:
-    """The texts of a panel."""
+    """Returns the texts of a panel."""
     return [text.get_text() for text in figure.axes[axes].texts]

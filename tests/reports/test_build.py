@@ -25,7 +25,7 @@ CONFIG = Path("config/config.yaml")
 
 
 def prepare(config: Path = CONFIG) -> None:
-    """Every stage of the analysis and every figure, as the workflow makes them."""
+    """Makes every stage of the analysis and every figure, as the workflow does."""
     results = Results.of(config)
     for stage in STAGES:
         run.write_stage(results, stage)
@@ -36,7 +36,7 @@ def prepare(config: Path = CONFIG) -> None:
 
 @pytest.fixture(scope="module")
 def prepared(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace in which nothing but the report is missing."""
+    """A workspace in which only the report is missing."""
     folder = tmp_path_factory.mktemp("prepared")
     make_workspace(folder, finished)
     with pytest.MonkeyPatch.context() as patch:

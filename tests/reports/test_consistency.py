@@ -1,4 +1,4 @@
-"""The checker of reports finds contradictions that were planted, and only those."""
+"""The checker of reports finds planted contradictions, and no others."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The report's Markdown, read; a user's own words; signs that mean nothing."""
+"""Reading the report's Markdown; a user's own words; literal special characters."""
 
 import re
 from pathlib import Path

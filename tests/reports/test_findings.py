@@ -1,4 +1,4 @@
-"""The first page: what was found, for whatever was made."""
+"""The first page: the findings of any set of results."""
 
 import re
 from typing import Any
@@ -7,11 +7,11 @@ from tests.analysis import synthetic
 from tests.reports.told import Told, plain, told, told_by
 
 MOST_WORDS = 170
-"""As many as one reads aloud in a minute."""
+"""The number of words that are read aloud in a minute."""
 
 
 def said(report: Told) -> list[str]:
-    """The lines of findings."""
+    """Returns the lines of findings."""
     (listed,) = (each for each in report.blocks("ul") if each.get("class") == "findings")
     return [" ".join(plain(line).split()) for line in listed]
 

@@ -1,4 +1,4 @@
-"""Figures within a page: text is text, ids are unique, nothing looks different."""
+"""Inline figures of a page: text stays text, ids are unique, and the look is unchanged."""
 
 import re
 from pathlib import Path

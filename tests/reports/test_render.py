@@ -43,14 +43,14 @@ def svgs(folder: Path) -> dict[str, Path]:
 
 
 def blank(content: Document, folder: Path) -> dict[str, Path]:
-    """Something in the place of every figure."""
+    """A placeholder for every figure."""
     for name in Told(content).figures():
         (folder / f"{name}.svg").write_text(BLANK)
     return svgs(folder)
 
 
 class Page(HTMLParser):
-    """Collects what a page refers to and what can be referred to."""
+    """Collects the references of a page, and their possible targets."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ def test_html_is_one_file_with_everything_that_refers_to_nothing_outside(
 
 
 def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
-    """Wherever a user's words go, into text, heads, tables and figures."""
+    """A user's words in text, heads, tables and figures."""
     results = synthetic.results()
     (repeats,) = results.repeats
     published = repeats.config.published
@@ -125,7 +125,7 @@ def test_titles_are_shown_as_they_are_written(tmp_path: Path) -> None:
         assert written in page.text
     assert page.text.count("<b>") == page.text.count(NASTY)
     assert render.to_pdf(content, drawn).startswith(b"%PDF")
-    draw.save(draw.find("held-out-map", tables), tmp_path / "map.svg")  # titles stand in it
+    draw.save(draw.find("held-out-map", tables), tmp_path / "map.svg")  # it contains titles
 
 
 def test_signs_of_every_language_come_out_as_they_are(tmp_path: Path) -> None:
@@ -138,13 +138,13 @@ def test_signs_of_every_language_come_out_as_they_are(tmp_path: Path) -> None:
         made_of="v",
     )
     page = Page(render.to_html(content, {}))
-    assert page.text.count(NASTY) == 8  # the title twice
+    assert page.text.count(NASTY) == 8  # the title is there twice
     said = words_of(render.to_pdf(content, {}), tmp_path)
     assert said.count("".join(NASTY.split())) == 7
 
 
 def words_of(pdf: bytes, folder: Path) -> str:
-    """The text of a PDF without spaces."""
+    """Returns the text of a PDF without spaces."""
     (folder / "report.pdf").write_bytes(pdf)
     program = shutil.which("pdftotext")
     if program is None:
@@ -156,7 +156,7 @@ def words_of(pdf: bytes, folder: Path) -> str:
 def test_layout_of_the_pdf_converges(
     drawn: tuple[Document, Mapping[str, Path]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Else all headings and pages have the numbers of the last ones."""
+    """Otherwise all headings and pages would have the last numbers."""
     render.to_pdf(*drawn)
     assert capsys.readouterr().err == ""
 
@@ -181,7 +181,7 @@ def test_figures_of_the_pdf_stand_within_their_part(tmp_path: Path) -> None:
 def test_pages_of_the_pdf_are_full_whatever_the_height_of_figures(
     tmp_path: Path, height: int
 ) -> None:
-    """A page without room for the next figure goes on with the text behind it."""
+    """A page without room for the next figure continues with the text after the figure."""
     text = f"Text. {'More of it. ' * 70}"
     sections = [f'<h3 id="s{n}">S</h3>\n\n{text}\n\n{figure(str(n), f"Of {n}")}' for n in range(9)]
     content = document("\n\n".join(['<h2 id="p">Part</h2>', *sections]), "T")
@@ -194,7 +194,7 @@ def test_pages_of_the_pdf_are_full_whatever_the_height_of_figures(
 
 
 def fullness(pdf: bytes, folder: Path) -> list[float]:
-    """Of each page, the share of its height that is not in a gap of more than a twentieth."""
+    """Returns for each page the share of its height outside gaps of more than a twentieth."""
     program = shutil.which("pdftoppm")
     if program is None:
         pytest.skip("NOT TESTED: no pdftoppm")

@@ -1,4 +1,4 @@
-"""What the sections on the emulator's results say."""
+"""The sections on the emulator's results."""
 
 import math
 import re
@@ -68,7 +68,7 @@ def test_settings_that_fail_everywhere_are_in_the_report(origin: str) -> None:
     runs.loc[failed, list(METRICS)] = math.nan
     report = told(synthetic.results(hold_out=replace(held, runs=runs)))
     powers = {row[2:] for row in report.rows("held-out-power") if row[0].endswith(origin)}
-    assert powers == {("0", "0")}  # on the training network a search states another power
+    assert powers == {("0", "0")}  # on the training network, power is from the search's fresh runs
 
 
 def test_numbers_link_to_the_runs_that_made_them(report: Told) -> None:

@@ -1,4 +1,4 @@
-"""Templates, whose sections may be of questions that are not there."""
+"""Templates, whose questions may be missing."""
 
 import re
 
@@ -9,7 +9,7 @@ from kneepoint.runs.question import FOLDER
 
 
 def test_templates_ask_for_tables_that_somebody_makes() -> None:
-    """`rows` of another name are none, as of a question that is not there."""
+    """`rows` of an unknown table are empty, as for a missing question."""
     templates = [*TEMPLATES.rglob("*.jinja"), *FOLDER.rglob("*.jinja")]
     asked = {
         name for path in templates for name in re.findall(r'rows\("(\w+)"\)', path.read_text())

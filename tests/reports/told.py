@@ -1,4 +1,4 @@
-"""What a report says, read back from its document."""
+"""The content of a report, read back from its document."""
 
 import re
 from collections.abc import Container
@@ -39,7 +39,7 @@ PROVENANCE = {
 
 
 def plain(item: Element) -> str:
-    """A text with its marks: **strong**, `code`, {what it refers to}."""
+    """Returns a text with its marks: **strong**, `code`, {target of a reference}."""
     inner = (item.text or "") + "".join(plain(child) + (child.tail or "") for child in item)
     if item.tag == "a" and item.get("class") != "run":
         return f"{{{item.attrib['href'].removeprefix('#')}}}"
@@ -48,7 +48,7 @@ def plain(item: Element) -> str:
 
 
 def table(name: str = "t", *rows: blocks.Cells, title: str = "A", **given: Any) -> str:
-    """A table of these rows, or of one, as a template writes it."""
+    """Returns a table of these rows, or of one row, as a template writes it."""
 
     def add(row: blocks.Rows) -> Markup:
         for cells in rows or ({"a": "1"},):
@@ -59,23 +59,23 @@ def table(name: str = "t", *rows: blocks.Cells, title: str = "A", **given: Any) 
 
 
 def figure(name: str, title: str = "F", caption: str = "", tall: Container[str] = ()) -> str:
-    """A figure that was drawn, as a template writes it."""
+    """Returns a drawn figure, as a template writes it."""
     return blocks.figure([name], tall, name, title, caller=lambda: Markup(caption))
 
 
 @dataclass(frozen=True)
 class Told:
-    """A document, and what it says where."""
+    """A document, and access to its content."""
 
     document: Document
 
     @property
     def names(self) -> list[str]:
-        """Of its parts and sections."""
+        """The names of its parts and sections."""
         return [heading.name for heading in self.document.headings]
 
     def blocks(self, tag: str, section: str | None = None) -> list[Element]:
-        """Elements in the order of the text, of a section or part without its sections."""
+        """Returns elements in the order of the text; of a part or section, without its sections."""
         found, at = [], ""
         for item in self.document.body.iter():
             if item.tag in ("h2", "h3") or (item.tag == "details" and item.get("id")):
@@ -93,7 +93,7 @@ class Told:
         return found
 
     def head(self, table: str) -> list[str]:
-        """The last row of its head: titles, with units in brackets."""
+        """Returns the last row of a table's head: titles, with units in brackets."""
         row = self.block(table).findall(".//thead/tr")[-1]
         units = [cell.findtext("small") for cell in row]
         titles = [(cell.text or "").strip() for cell in row]
@@ -104,7 +104,7 @@ class Told:
         return [tuple(re.sub("[ \n]+", " ", plain(cell)).strip() for cell in row) for row in rows]
 
     def records(self, table: str) -> list[dict[str, str]]:
-        """The rows of a table by the last row of its head; missing values as dashes."""
+        """Returns the rows of a table by the last row of its head; missing values are dashes."""
         head = self.head(table)
         return [dict(zip(head, row, strict=True)) for row in self.rows(table)]
 
@@ -123,10 +123,10 @@ class Told:
 
 @cache
 def told(results: Results) -> Told:
-    """What the report says of results; composed once for the same."""
+    """Returns the report of results; composed once for equal results."""
     return told_by(synthetic.analysed(results))
 
 
 def told_by(tables: Tables) -> Told:
-    """What the report says of tables, with every figure that they have data for."""
+    """Returns the report of tables, with every figure for which they have data."""
     return Told(compose.compose(with_derived(tables), PROVENANCE, draw.available(tables)))

@@ -1,4 +1,4 @@
-"""A guided search: real runs few and well spent, the same ones always, and the guide's errors."""
+"""A guided search: few and reproducible real runs, of the best settings; errors of the guide."""
 
 import json
 from collections.abc import Callable
@@ -88,7 +88,7 @@ def world(shift: float = 0.0, factor: float = 1.0) -> Behaviour:
 
 @pytest.fixture
 def open_job(tmp_path: Path) -> Open:
-    """Gives jobs of the guided study on a calibrated host; keywords are the study's."""
+    """Makes jobs of the guided study on a calibrated host; keywords are keys of the study."""
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     prepare_wire(tmp_path, tmp_path / "networks/wire")
     host = json.loads((tmp_path / "networks/wire/network.json").read_text())
@@ -151,7 +151,7 @@ def test_real_runs_correct_the_guide_and_tell_that_it_is_wrong(open_job: Open) -
 
 
 def guide_of_five(noise: float = 0.03) -> EmulatedGuide:
-    """Five settings, the middle one the best on every path; slower ones carry less."""
+    """Five settings, of which the third is best on every path; slower paths carry less."""
     at, nothing = np.linspace(-1, 1, 5), np.zeros((5, 5))
     path = Posterior((Hypothesis(-(at**2) / 10, nothing, np.full(5, noise**2)),))
     paths = [replace(path.parts[0], mean=path.mean - slower) for slower in PATHS]
@@ -172,7 +172,7 @@ def test_throughputs_tell_the_path(slower: float) -> None:
     plan = make_plan(None, [network("wire")], **{key: STUDY[key] for key in KEYS})
     told = guide.hypotheses(plan, runs)
     assert max(told, key=lambda each: each.weight).mean[2] == pytest.approx(-slower)
-    # A failed run carried nothing, and says nothing of the path.
+    # A failed run carries nothing, and is no evidence on the path.
     failed = FinishedRun(runs[0].planned, RunRecord("", "failed", "it sent nothing"))
     again = guide.hypotheses(plan, [failed, *runs])
     assert [each.weight for each in again] == [each.weight for each in told]

@@ -38,7 +38,7 @@ def noisy(spec: RunSpec) -> RunRecord:
 
 
 def chosen(folder: Path, planned: StudyPlan, order: int = 0) -> tuple[float, float, dict[str, Any]]:
-    """Returns the losses of the luckiest trial and of the best one, and what is said of it."""
+    """Returns the losses of the luckiest and of the chosen trial, and the record of the choice."""
     asker = make_asker(planned.study.sampler, planned.space, planned.points, planned.seed)
     engine = FakeEngine(noisy)
     trials = followed(folder, ask_and_tell(planned, asker, lambda _: None), engine, order)

@@ -173,7 +173,7 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
         assert tables(folder, planned, search(folder, planned, rest)) == reference
         finished = engine.ran[:-1]
         assert set(finished) | set(rest.ran) == set(whole.ran)
-        assert len(set(finished) & set(rest.ran)) <= 2  # at most what was not yet handed over
+        assert len(set(finished) & set(rest.ran)) <= 2  # at most the runs not yet handed over
 
 
 def test_ternary_finds_the_best_window(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_failed_run_scores_worst_and_keeps_its_reason(tmp_path: Path) -> None:
 
 
 class Reliable(FakeEngine):
-    """As executors do: with retries, but without the time that they take."""
+    """Runs with retries, like executors, but without their pauses."""
 
     def run(self, spec: RunSpec) -> RunRecord:
         return run_reliably(FakeEngine(self.behaviour, self.ran), spec, sleep=lambda _: None)
@@ -255,7 +255,7 @@ def test_fault_of_the_machine_ends_the_study_and_is_made_good_later(tmp_path: Pa
 
 
 def test_fault_never_reaches_a_learning_sampler(tmp_path: Path) -> None:
-    """A machine that fails for a while in mid-search: the search is the same in the end."""
+    """A machine that fails for a while during the search does not change the search."""
     planned = study("tpe")
     reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, FakeEngine()))
     for broken in (range(30, 45), range(50, 56), range(90, 104)):
@@ -286,7 +286,7 @@ def test_machine_that_lets_nothing_end_is_not_asked_for_everything(tmp_path: Pat
     [
         (2, {}, "ok", [0.5, 2], 3),  # it passes
         (9, {}, "fault", [0.5, 2, 8], 4),
-        (9, {"blames_controller": True}, "failed", [], 4),  # nobody waits for it to mend
+        (9, {"blames_controller": True}, "failed", [], 4),  # without pauses
         (9, {"is_final": True}, "fault", [], 1),  # the engine has tried often enough
     ],
 )

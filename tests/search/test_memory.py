@@ -1,4 +1,4 @@
-"""What bounds the memory of a large grid: a few kilobytes a trial, whatever its runs were.
+"""The memory of a large grid is a few kilobytes per trial, independent of its runs.
 
 `python -m tests.benchmarks.grid_memory` measures a whole workflow.
 """
@@ -10,7 +10,7 @@ from tests.experiments.fakes import FakeEngine, plan
 from tests.search.test_loop import search, tables
 
 MOST_BYTES = 8 * 1024
-"""Of a trial: 100,000 take 800 MiB, and the rest of a workflow less than as much again."""
+"""Per trial: 100,000 trials take 800 MiB, and the rest of a workflow less than that."""
 
 
 def peak_of(folder: Path, trials: int) -> int:
@@ -26,6 +26,6 @@ def peak_of(folder: Path, trials: int) -> int:
 
 
 def test_trial_takes_a_few_kilobytes(tmp_path: Path) -> None:
-    peak_of(tmp_path / "first", 20)  # which imports what is needed
+    peak_of(tmp_path / "first", 20)  # imports modules, which must not count
     few, many = peak_of(tmp_path / "few", 100), peak_of(tmp_path / "many", 400)
     assert 0 < (many - few) / 300 < MOST_BYTES

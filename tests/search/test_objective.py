@@ -87,7 +87,7 @@ def test_misfit_counts_power_only_where_a_row_prints_nothing_else() -> None:
 
 
 def test_tables_count_alike_however_many_rows_they_have() -> None:
-    """Four rows are met, the fifth, a table of its own, is off by e."""
+    """Four rows match; the fifth, in another table, is off by e."""
     runs = [run(1.0, row=row, throughput_mbps=2.0) for row in range(5)]
     met = {row: {"throughput_mbps": 2.0} for row in range(4)}
     off = {4: {"throughput_mbps": 2.0 / math.e}}
@@ -96,7 +96,7 @@ def test_tables_count_alike_however_many_rows_they_have() -> None:
 
 
 def test_one_wrong_row_does_not_drag_a_robust_fit() -> None:
-    """Nine rows have 1.00 and one has 3.00; ours is x everywhere."""
+    """Nine rows print 1.00 and one row 3.00; our value is x for all rows."""
 
     def best(robust: bool) -> float:
         published = {row: {"throughput_mbps": 3.0 if row == 4 else 1.0} for row in range(10)}

@@ -1,4 +1,5 @@
-"""Searches of one constant for a peak: with jitter, and in no more evaluations than theory says."""
+"""Searches of one parameter for its peak: with jitter, within the theoretical number of
+evaluations."""
 
 import random
 
@@ -7,12 +8,12 @@ import pytest
 from tests.benchmarks.one_peak import WINDOWS, WITHIN, most_evaluations, search
 
 JITTER = 0.006
-"""Relative standard deviation of power between runs: that of the contest's link at window 8, and
-twice that at its peak."""
+"""Relative standard deviation of power between runs: as on the contest's link at window 8, and
+twice the deviation at its peak."""
 
 
 def power(window: int) -> float:
-    """Like a fixed window's on the contest's link: greatest at 12."""
+    """Power like a fixed window's on the contest's link: greatest at 12."""
     return 5.04 * window / (window + 12) / (77 + 6.4 * window) * 1000
 
 

@@ -1,4 +1,4 @@
-"""Plans: which runs a trial has, and what is searched."""
+"""Plans: the runs of a trial, and the searched parameters."""
 
 from dataclasses import replace
 

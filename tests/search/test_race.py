@@ -1,4 +1,4 @@
-"""Pruners: worked by hand, and how often they stop the best."""
+"""Pruners: examples by hand, and how often they stop the best trial."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -27,7 +27,7 @@ def judged(
     direction: Literal["minimize", "maximize"] = "maximize",
     pairs: int = 1_000_000,
 ) -> list[bool]:
-    """Which trials are stopped, when each has reported its values."""
+    """Returns which trials are stopped after they have reported these values."""
     study = optuna.create_study(direction=direction, pruner=ElitistRacePruner(p, first, pairs))
     trials = [study.ask() for _ in values]
     for trial, own in zip(trials, values, strict=True):
@@ -47,18 +47,20 @@ def test_what_is_known_already_narrows_what_the_rest_can_change() -> None:
     values = [[10.0, 10, 10], [9.0, 8, 7]]
     assert judged(values, p=0.0102, pairs=4) == [False, True]
     assert judged(values, p=0.0100, pairs=4) == [False, False]
-    assert judged(values, p=0.5, pairs=3) == [False, False]  # nothing is left to save
+    assert judged(values, p=0.5, pairs=3) == [False, False]  # no run is left to save
 
 
 def test_differences_vary_as_those_of_the_best_that_have_finished() -> None:
     study = optuna.create_study(direction="maximize", pruner=ElitistRacePruner(0.1, 2, 4))
-    for number in range(NEAREST + 1):  # differences from the best: 1 and 3 by turns, variance 4/3
+    for number in range(
+        NEAREST + 1
+    ):  # alternating differences from the best, 1 and 3: variance 4/3
         trial = study.ask()
         report(trial, [0.0, 0, 0, 0] if number == 0 else [-1.0, -3, -1, -3])
         study.tell(trial, 0 if number == 0 else -2)
     # Behind by d: t = -d / sqrt(4/3 * (1/2 - 1/4)) = -1.73 d with 24 degrees, where -1.318 has 0.1.
     near, far = study.ask(), study.ask()
-    report(near, [-0.75, -0.75])  # with a spread of its own, it would have none
+    report(near, [-0.75, -0.75])  # its own differences have no spread
     report(far, [-0.77, -0.77])
     assert far.should_prune() and not near.should_prune()
 

@@ -39,7 +39,7 @@ def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> Non
     found = [emulate(contest, "rule", written, *each) for each in options]
     assert found == [emulate(contest, str(law), {}, *each) for each in options]
     mean = statistics.fmean(each["power"] for each in found)
-    assert mean == pytest.approx(49.6, abs=0.5)  # 49.9 where it was found
+    assert mean == pytest.approx(49.6, abs=0.5)  # 49.9 in the search that found it
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
         "w = w + (packet * (5 / (w / packet)) if x < 20 else packet * (-0.005 * (x / ms)));"
         "window = w * 0.995 ** (x / ms)"
     )
-    # Those of the units do not count; those of the filter, a silence and a loss do.
+    # Without 9 operators for units, with 3 for the filter, a silence and a loss.
     assert rule.operators - 9 + 3 == 15
     for seed in ("1", "2"):
         options = ("--seed", seed, "--host-latency-us", "600")

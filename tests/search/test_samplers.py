@@ -1,4 +1,4 @@
-"""What every sampler must do, and that searches of one parameter find its peak."""
+"""The contract of every sampler; searches of one parameter find its peak."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Optuna's storages receive every study as it is in the results, whole and as it grows."""
+"""Optuna's storages receive every study of the results, finished or in progress."""
 
 import json
 from dataclasses import asdict
@@ -130,10 +130,10 @@ def test_the_best_has_its_fresh_value_as_soon_as_the_study_ends(tmp_path: Path) 
     record = asdict(StudyRecord("The a", "mean power", 1, 2, best_trial))
     (tmp_path / "a/study.json").write_text(json.dumps(record))
     later, best, note = told()
-    assert later == number  # its page stays where it is
+    assert later == number  # its page keeps its address
     assert "62.27 [61.6, 62.93]" in best and "63.8" not in best and best in note
     (tmp_path / "a/study.json").write_text(json.dumps({**record, "n_trials": 40}))
-    assert "62.27" not in told()[1]  # of a study that has begun anew
+    assert "62.27" not in told()[1]  # the study has begun anew
 
 
 @pytest.mark.parametrize(

@@ -44,13 +44,13 @@ NodeName={node} NodeHostname=localhost NodeAddr=127.0.0.1 Port={port} CPUs=16 Re
 
 
 def lacking() -> list[str]:
-    """Returns what this machine lacks: programs of Slurm, Snakemake's plugin for it."""
+    """Returns the names of missing programs of Slurm, and of Snakemake's missing plugin."""
     plugin = [] if importlib.util.find_spec(_PLUGIN) else [_PLUGIN]
     return [name for name in _PROGRAMS if _path_of(name) is None] + plugin
 
 
 class Slurm:
-    """A controller and its nodes, which end with the block; `environment` leads commands to it."""
+    """A controller and its nodes, which end with the block; commands need `environment`."""
 
     def __enter__(self) -> Self:
         self._stack = ExitStack()
@@ -80,7 +80,7 @@ class Slurm:
         for node, port in zip(NODES, ports, strict=True):
             text += _NODE.format(node=node, port=port)
         (self._folder / "slurm.conf").write_text(text)
-        # The plugin hides SLURM_CONF from srun: a cluster's is in /etc.
+        # The plugin hides SLURM_CONF from srun, because a real cluster has it in /etc.
         srun = self._folder / "bin" / "srun"
         srun.parent.mkdir()
         leading = f"SLURM_CONF={shlex.quote(str(self._folder / 'slurm.conf'))}"

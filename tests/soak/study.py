@@ -2,9 +2,9 @@
 
     python -m tests.soak.study --rounds 20 --seed 1
 
-A round is a SIGKILL of the driver, a worker or a node when the journal has a random number of
-runs; a driver that ends is started again. Rounds go in turn to a study and a race, with one, two
-and four workers and on two nodes of Ray. The references run on one worker without interruption.
+A round is a SIGKILL of the driver, a worker or a node when the journal has a random number of runs;
+a driver that ends is started again. Rounds alternate between a study and a race, with one, two and
+four workers and on two nodes of Ray. The references run on one worker without interruption.
 """
 
 import argparse
@@ -46,12 +46,12 @@ TABLES = ("runs.parquet", "trials.parquet", "study.json")
 LAYOUTS = ("1 worker", "2 workers", "4 workers", "2 nodes")
 _POLL_S = 0.02
 _LONGEST_S = 600
-"""Time in which a driver must come to the next moment (s); after it, it hangs."""
+"""Time limit for a driver to reach the next number of runs (s); beyond it, the driver hangs."""
 
 
 @dataclass
 class Tally:
-    """What was killed, and how often a driver was started."""
+    """The numbers of killed processes, by kind, and of started drivers."""
 
     kills: dict[str, int]
     starts: int = 0
@@ -62,7 +62,7 @@ class Driver:
     """A study under way.
 
     Args:
-        checkout: where.
+        checkout: the checkout in which it runs.
         layout: one of LAYOUTS.
         study: one of STUDIES.
         nodes: the Ray to join; None: the driver has its own.
@@ -83,7 +83,7 @@ class Driver:
         return self.layout.replace(" ", "-")
 
     def start(self) -> None:
-        """Starts the study, or goes on with it."""
+        """Starts or resumes the study."""
         config = f"config/{self._name}.yaml"
         content = {"seed": 5, "results": f"results/{self._name}", "studies": [self.study]}
         self.checkout.write(config, content)
@@ -112,7 +112,7 @@ class Driver:
             )
 
     def wait_for(self, runs: int) -> None:
-        """Waits until the journal holds so many runs, or the driver has ended."""
+        """Waits until the journal holds `runs` runs, or the driver has ended."""
         journal = self.folder / "runs.jsonl"
         deadline = time.monotonic() + _LONGEST_S
         while self.process.poll() is None:
@@ -124,7 +124,7 @@ class Driver:
             time.sleep(_POLL_S)
 
     def known(self) -> int:
-        """How many runs the journal holds."""
+        """The number of runs in the journal."""
         journal = self.folder / "runs.jsonl"
         return max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
 
@@ -148,7 +148,7 @@ def soak(folder: Path, rounds: int, seed: int) -> Tally:
     """Runs the references and the rounds in an empty folder.
 
     Raises:
-        AssertionError: a table differs, or a driver hangs or fails for no reason of ours.
+        AssertionError: a table differs, or a driver hangs, or fails without a kill.
     """
     checkout = make_checkout(folder)
     for name, content in STUDIES.items():
@@ -190,14 +190,14 @@ def _soak_one(
         driver.start()
         stack.callback(lambda: driver.process.kill())
         tally.starts += 1
-        # Moments in order, so that each finds runs that are still to come.
+        # Moments are ascending numbers of finished runs, below the total.
         moments = sorted(draw.sample(range(int(0.9 * runs)), rounds))
-        # A short soak kills one of each, a node of two.
+        # Even a short soak kills each kind of process once, and a node of two.
         first = LAYOUTS.index(layout) + list(STUDIES).index(study) + 2
         for turn, moment in enumerate(moments):
             what = list(tally.kills)[(first + turn) % len(tally.kills)]
             driver.wait_for(moment)
-            if driver.process.poll() == 0:  # it was faster than we: once more, from the beginning
+            if driver.process.poll() == 0:  # it ended before the kill: start again
                 shutil.rmtree(driver.folder)
                 driver.start()
                 tally.starts += 1
@@ -216,7 +216,7 @@ def _soak_one(
 
 
 def _descendants(root: int, name: str) -> Iterator[int]:
-    """Yields the processes of a name that another has started, directly or not."""
+    """Yields the descendants of a process that have this name."""
     waiting = [root]
     while waiting:
         pid = waiting.pop()

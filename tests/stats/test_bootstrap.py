@@ -28,7 +28,7 @@ def test_interval_covers_the_truth(networks: int, n: int, least: float, shape: s
         strata = [scale * DRAWS[shape](generator, n) for scale in spread]
         low, high = bootstrap_interval(strata, seed=trial, resamples=1000)
         hits += low <= 0 <= high
-    # The mean of eight exponential values is itself skewed: of that nothing here takes care.
+    # The mean of eight exponential values is skewed, for which the interval does not correct.
     allowed = 0.05 if shape == "skewed" else 0
     assert least - allowed <= hits / trials < 0.99
 

@@ -1,4 +1,4 @@
-"""Outliers: worked by hand, and as rare as they are said to be."""
+"""Outliers: examples by hand, and the rate of false outliers."""
 
 import math
 

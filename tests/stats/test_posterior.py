@@ -1,4 +1,4 @@
-"""What the posterior promises: shrinkage, and probabilities that are as often right as they say."""
+"""Properties of the posterior: shrinkage, and calibrated probabilities."""
 
 import math
 

@@ -33,7 +33,7 @@ def program(name: str) -> str:
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """A server that listens on a socket only, in a folder that goes with it."""
+    """A server that listens only on a socket, in a temporary folder."""
     initdb, pg_ctl = program("initdb"), program("pg_ctl")
     folder = Path(subprocess.check_output(["mktemp", "-d"], text=True).strip())
     before: list[str] = []

@@ -1,4 +1,4 @@
-"""How these tests call the emulator as a WebAssembly module."""
+"""Functions with which these tests call the emulator as a WebAssembly module."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ needs_module = pytest.mark.skipif(bool(MISSING), reason=f"NOT TESTED without {MI
 
 
 def answers_in_node(calls: Iterable[Call]) -> list[Any]:
-    """Returns what methods of the emulator answer in Node.js."""
+    """Returns the answers of the emulator's methods in Node.js."""
     lines = "".join(f"{json.dumps(call)}\n" for call in calls)
     command = ["node", str(Path(__file__).with_name("answers.mjs")), str(MODULE)]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
@@ -62,7 +62,7 @@ def answers_in_node(calls: Iterable[Call]) -> list[Any]:
 
 
 def answers_in_chromium(calls: Iterable[Call], folder: Path) -> list[Any]:
-    """Returns what methods of the emulator answer in a page of chromium, opened from a disk."""
+    """Returns the answers of the emulator's methods in a page of chromium, opened from a file."""
     emulator = EMULATOR.read_text(encoding="utf-8").replace("export ", "")
     path = folder / "page.html"
     path.write_text(f"<script>{emulator}{_ANSWER}</script>", encoding="utf-8")

@@ -66,7 +66,7 @@ def delay_trace(seed: int) -> str:
 
 
 def link(draw: random.Random, queues: tuple[str, ...]) -> Scenario:
-    """Returns a link of a trace or of a rate, with whatever may be wrong with it."""
+    """Returns a link with a trace or a rate, and random impairments."""
     options: Scenario = {"queue": draw.choice(queues)}
     if draw.random() < 0.6:
         options["trace"] = f"trace-{draw.randrange(TRACES)}"
@@ -90,7 +90,7 @@ def link(draw: random.Random, queues: tuple[str, ...]) -> Scenario:
 
 
 def scenarios(count: int) -> list[Scenario]:
-    """Returns scenarios, in each of which another controller is the first flow's."""
+    """Returns scenarios, each with another controller of the first flow."""
     controllers = list(load_catalogue(EMULATE).controllers.values())
     made = []
     for number in range(count):
@@ -143,7 +143,8 @@ def scenarios(count: int) -> list[Scenario]:
 
 
 def requests(count: int) -> list[str]:
-    """Returns lines of a batch; the run of line n writes flow-n.log and, of a trace, link-n.log."""
+    """Returns lines of a batch; the run of line n writes flow-n.log and, with a trace,
+    link-n.log."""
     lines = []
     for number, scenario in enumerate(scenarios(count)):
         request = {"scenario": scenario, "flows": True, "flow_log": f"flow-{number}.log"}

@@ -1,4 +1,4 @@
-"""The emulator as a WebAssembly module: what it takes, gives and refuses."""
+"""The emulator as a WebAssembly module: its inputs, answers and errors."""
 
 import json
 import random
@@ -23,7 +23,7 @@ def test_lists_what_the_program_lists() -> None:
     (said,) = answers_in_node([("catalogue",)])
     listed = json.loads(subprocess.check_output([EMULATE, "--list"]))
     for controller in listed["controllers"]:
-        del controller["sha256"]  # of a file, which it is not
+        del controller["sha256"]  # the module has no files of controllers
     assert json.loads(said) == listed
 
 

@@ -21,7 +21,7 @@ MANY = 500
 
 
 def native_answers(lines: list[str], folder: Path) -> list[list[tuple[Call, str]]]:
-    """Returns, of each line, the calls of the module and what the program says in their place."""
+    """Returns, for each line, the calls of the module with the program's answers."""
     for name, options in synthetic_traces().items():
         with (folder / name).open("wb") as file:
             command = [str(EMULATE.with_name("synthesize")), *options.split()]
@@ -53,7 +53,7 @@ def differences(
     """Returns the requests that the program and the module answer differently, logs included.
 
     Args:
-        answers_of: what methods of the module answer, in Node.js or in a browser.
+        answers_of: returns the answers of the module's methods, in Node.js or in a browser.
     """
     given: list[Call] = [("synthesize", *each) for each in synthetic_traces().items()]
     given += [("write", f"delays-{seed}", delay_trace(seed)) for seed in range(3)]

@@ -1,4 +1,4 @@
-"""A checkout of its own with a configuration that runs in seconds and needs no download."""
+"""A separate checkout, with a configuration that runs in seconds and needs no download."""
 
 import os
 import shutil
@@ -119,7 +119,7 @@ class Checkout:
         )
 
     def run(self, *arguments: str, **environment: str) -> str:
-        """Runs Snakemake to its end, which must be a good one; returns what it printed."""
+        """Runs Snakemake, which must succeed; returns its output."""
         variables = {"PATH": PATH, **environment}
         done = run_module("snakemake", *arguments, cwd=self.folder, **variables)
         output = done.stdout + done.stderr
@@ -127,7 +127,7 @@ class Checkout:
         return output
 
     def configure(self, name: str) -> tuple[list[str], list[str]]:
-        """Writes a configuration with results of its own; returns its arguments and targets."""
+        """Writes a configuration with its own results; returns its arguments and targets."""
         results = f"results/{name}"
         content = {
             "seed": 5,
@@ -165,8 +165,8 @@ class Finished:
     """A workflow that has run to its end on one core.
 
     Args:
-        checkout: where; whatever a test changes there, it changes back.
-        command: what there is then nothing to be done for.
+        checkout: the checkout; tests undo their changes to it.
+        command: the arguments for which nothing is left to do.
         results: the content of its results by their paths.
     """
 
@@ -177,7 +177,7 @@ class Finished:
 
 @pytest.fixture(scope="session")
 def finished_workflow(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """Runs once for the files that ask for it, which share a process (see tests.conftest)."""
+    """Runs once for the test files that use it, which share a process (see tests.conftest)."""
     checkout = make_checkout(tmp_path_factory.mktemp("finished"))
     arguments, targets = checkout.configure("one")
     command = (*arguments, "--", *targets)
@@ -189,12 +189,12 @@ def finished_workflow(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """Everything that the workflow reads, with programs that are built already."""
+    """All inputs of the workflow, with built programs."""
     return make_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def copy_sources(folder: Path, names: Sequence[str] = SOURCES) -> None:
-    """Copies what the workflow reads into a folder."""
+    """Copies the inputs of the workflow into a folder."""
     for name in names:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, symlinks=True)

@@ -1,4 +1,4 @@
-"""A controller that does not compile fails its own studies, with the compiler's words, alone."""
+"""A controller that does not compile fails only its own studies, with the compiler's message."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_controller_that_does_not_compile_fails_its_own_studies_only(tmp_path: P
     checkout = make_checkout(tmp_path)
     arguments, _ = checkout.configure("whole")
     (tmp_path / "controllers/algorithms/broken.cc").write_text(BROKEN)
-    gone = tmp_path / "build/controllers/gone.so"  # of a source that was removed
+    gone = tmp_path / "build/controllers/gone.so"  # its source was removed
     gone.parent.mkdir(parents=True, exist_ok=True)
     gone.write_bytes(b"")
     study = {"title": "Broken", "controller": "broken", "networks": ["mini"]}

@@ -1,4 +1,4 @@
-"""Real time in the workflow: left out by default, asked for by name, and run on Ray for real."""
+"""Real-time runs in the workflow: not by default, requested by name, and made on Ray."""
 
 import json
 import re
@@ -79,13 +79,13 @@ def arguments(checkout: Checkout) -> list[str]:
 
 
 def rules_of(output: str) -> set[str]:
-    """The rules in a dry run's table of jobs."""
+    """Returns the rules in a dry run's table of jobs."""
     table = output.partition("Job stats:")[2].partition("\ntotal ")[0]
     return set(re.findall(r"^(\w+) +\d+$", table, re.MULTILINE))
 
 
 def test_default_target_takes_no_real_time(checkout: Checkout, arguments: list[str]) -> None:
-    """Neither do real results that are there already ask for more of them."""
+    """Existing real results do not request further real runs."""
     folder = checkout.folder / "results/real/confirm"
     folder.mkdir(parents=True)
     (folder / "runs.parquet").write_bytes(b"")
@@ -112,7 +112,7 @@ def test_confirm_takes_all_of_it(checkout: Checkout, arguments: list[str]) -> No
 
 
 def test_real_runs_have_the_host_to_themselves(checkout: Checkout, arguments: list[str]) -> None:
-    """Emulated runs wait outside: either all are before the real ones, or all real ones before."""
+    """Emulated runs come either all before or all after the real runs."""
     graph = checkout.run("--dag", *arguments, "--", "confirm")
     rule_of = dict(re.findall(r'^\t(\d+)\[label = "(\w+)', graph, re.MULTILINE))
     after: dict[str, set[str]] = {rule: set() for rule in rule_of.values()}

@@ -1,4 +1,4 @@
-"""Whatever is read back may be damaged: it is made again, or refused in one line."""
+"""Damaged files are made again, or refused in one line."""
 
 import random
 from pathlib import Path
@@ -31,7 +31,7 @@ COMMANDS = (
 
 
 def damaged(content: bytes, damage: str, other: bytes, chance: random.Random) -> bytes:
-    """What becomes of a file's content; `other` is the content of another file of its kind."""
+    """Returns a file's damaged content; `other` is the content of another file of its kind."""
     place = chance.randrange(len(content))
     made = {
         "emptied": b"",
@@ -46,7 +46,7 @@ def damaged(content: bytes, damage: str, other: bytes, chance: random.Random) ->
 def damage_one(
     checkout: Checkout, kind: str, damage: str, chance: random.Random
 ) -> tuple[Path, bytes]:
-    """Damages one file of a kind; returns its path and what it held."""
+    """Damages one file of a kind; returns its path and its former content."""
     found = [path for path in sorted(checkout.folder.glob(kind)) if path.is_file()]
     path = chance.choice([each for each in found if each.stat().st_size])
     other = chance.choice([each for each in found if each != path])
@@ -56,7 +56,8 @@ def damage_one(
 
 
 def test_many_damaged_files_are_made_again_or_refused(finished_workflow: Finished) -> None:
-    """Nine a round, one of each kind: a workflow that makes them again runs twenty times."""
+    """Each round damages nine files, one of each kind; the workflow repairs them in twenty
+    rounds."""
     checkout, right = finished_workflow.checkout, finished_workflow.results
     result = run_kneepoint(*RUN, cwd=checkout.folder).stdout
     chance = random.Random(1)
@@ -77,7 +78,7 @@ def test_many_damaged_files_are_made_again_or_refused(finished_workflow: Finishe
         if done.returncode != 0:
             output = done.stdout + done.stderr
             assert "Traceback" not in output and "; rebuild it: " in output, (what, output)
-            for path, content in reversed(what):  # a file may be damaged as of two kinds
+            for path, content in reversed(what):  # a file may belong to two kinds
                 path.write_bytes(content)
             checkout.run(*command)
         assert checkout.results("one") == right, what

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 _PATIENCE_S = 600
 _ALL_RUNS = 60 * 2 * 2
-"""Of the study tpe: trials, networks, runs per trial."""
+"""The runs of the study tpe: trials, networks, runs per trial."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_interrupted_and_killed_workflow_ends_in_the_same_bytes_on_two_cores(
 
 
 def _at_work_in(checkout: Checkout) -> list[str]:
-    """The processes that work in a checkout, Ray's among them, which takes a moment to end."""
+    """Returns the processes that work in a checkout, including Ray's, which end with a delay."""
     return [path.parent.name for path in Path("/proc").glob("[0-9]*/cwd") if _leads(path, checkout)]
 
 

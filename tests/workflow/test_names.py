@@ -1,4 +1,4 @@
-"""Paths that a shell would read as its own are paths."""
+"""Paths with special characters of a shell are only paths."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SIGNS = "$(touch injected) `touch injected`;touch injected & 'ü\" *"
 
 
 def test_paths_with_signs_of_a_shell_are_only_paths(tmp_path: Path) -> None:
-    """Those of the checkout, of the configuration and of the results."""
+    """Paths of the checkout, of the configuration and of the results."""
     folder = tmp_path / f"my chëckout {SIGNS}"
     folder.mkdir()
     checkout = make_checkout(folder)

@@ -1,4 +1,4 @@
-"""The skeleton of `kneepoint new-report` runs as it is, and its fit reaches its networks."""
+"""The skeleton of `kneepoint new-report` runs unchanged, and its fit reaches its networks."""
 
 import json
 import os
@@ -27,9 +27,9 @@ def new_report(*words: str, cwd: Path = ROOT) -> "subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def report(checkout: Checkout, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a report that was written and made."""
+    """The folder of a new report, which has been made."""
     into = tmp_path_factory.mktemp("my reports")
-    shipped = "config/networks/synthetic-fast.yaml"  # the checkout has a configuration of its own
+    shipped = "config/networks/synthetic-fast.yaml"  # the checkout has its own configuration
     (checkout.folder / shipped).write_bytes((ROOT / shipped).read_bytes())
     result = new_report("mine", "--into", str(into), "--json")
     assert (result.returncode, result.stderr) == (0, "")
@@ -53,7 +53,7 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
     searches = pd.read_parquet(report / "results/searches.parquet").set_index("search")
     assert searches["best_value"]["tune-own"] == tuned["best"]["value"]
     assert f"{abs(tuned['best']['value']):.4f}" in html
-    assert pd.read_parquet(report / "results/sweeps.parquet").empty  # it is of no power
+    assert pd.read_parquet(report / "results/sweeps.parquet").empty  # its objective is not power
     held = pd.read_parquet(report / "results/hold_out/runs.parquet")
     assert set(held["network"]) == {"mine", "mine-held-out", "synthetic-fast"}
     assert "A link that no study has seen" in html
@@ -63,7 +63,7 @@ def test_it_ends_in_a_report_with_the_audit_of_its_table(report: Path) -> None:
 def test_tables_and_reports_that_are_not_what_was_written_are_made_again(
     report: Path, checkout: Checkout
 ) -> None:
-    """All look older than what they were made of."""
+    """All look older than their inputs."""
     results = report / "results"
     exported, figure = results / "tables/audit.csv", next(results.glob("figures/*/*.svg"))
     files = [exported, figure, results / "report.html", results / "audit.parquet"]
@@ -97,7 +97,7 @@ def test_snakemakes_report_has_figures_and_tables_by_part(report: Path, checkout
     )
     text = page.read_text()
     present = [part for number, part in enumerate(PARTS, 1) if f'"{number}. {part}"' in text]
-    assert present == [part for part in PARTS if part != TRUSTED]  # nothing was run again
+    assert present == [part for part in PARTS if part != TRUSTED]  # no experiment ran again
 
 
 def test_the_host_of_its_networks_is_what_the_study_found(report: Path, checkout: Checkout) -> None:

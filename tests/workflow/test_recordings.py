@@ -1,4 +1,4 @@
-"""A network is what its recordings are: their digests decide, whatever has been prepared before."""
+"""The digests of recordings determine whether a network is prepared again."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def record(recording: Path, gap_ms: int, *, is_listed: bool = True) -> None:
 
 
 def run(checkout: Checkout, report: str) -> tuple[int, str, str]:
-    """Runs a window on a report's network; returns the status and what was printed."""
+    """Runs a window on a report's network; returns the status and the output."""
     words = ("run", "fixed_window", "--network", "road", "--config", f"{report}/config.yaml")
     done = run_kneepoint(*words, "--json", cwd=checkout.folder)
     return done.returncode, done.stdout, done.stderr
@@ -72,7 +72,7 @@ def test_a_prepared_network_that_is_damaged_is_made_again(checkout: Checkout) ->
 
 
 def test_a_recording_that_is_probably_of_no_link_is_said(checkout: Checkout) -> None:
-    """When it is prepared; its times are in microseconds, say."""
+    """The warning comes at the preparation, for example for times in microseconds."""
     write_report(checkout, "slow", gap_ms=1000)
     for is_said in (True, False):
         status, _, err = run(checkout, "slow")
@@ -81,7 +81,7 @@ def test_a_recording_that_is_probably_of_no_link_is_said(checkout: Checkout) -> 
 
 
 def complaints(checkout: Checkout, report: str) -> list[str]:
-    """What a run, the check and the workflow say, each of which must refuse the report."""
+    """Returns the errors of a run, the check and the workflow, which must all refuse the report."""
     config = f"{report}/config.yaml"
     check = run_module("kneepoint.runs.check", "--config", config, cwd=checkout.folder)
     words = ("--cores", "1", "--dry-run", "--configfile", config)

@@ -1,4 +1,4 @@
-"""Whoever does what a message says is helped."""
+"""The remedies in messages work."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ NETWORK, RUN_ON_IT = ".kneepoint/networks/mini/network.json", "results/grid/runs
 
 
 def test_what_is_damaged_is_made_again(checkout: Checkout) -> None:
-    """Without a word, or by what the message of a step says that is run by itself."""
+    """The workflow does so silently; a step that runs alone names the remedy in its message."""
     study = {"title": "Windows", "networks": ["mini"], **STUDIES["grid"]}
     checkout.write("config/studies/grid.yaml", study)
     checkout.write("config/config.yaml", {"seed": 5, "studies": ["grid"]})

@@ -1,4 +1,4 @@
-"""The results of a workflow as pandas frames, and the notebook that analyses them."""
+"""The results of a workflow as pandas frames, and the notebook of their analysis."""
 
 import json
 import os

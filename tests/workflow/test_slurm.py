@@ -10,7 +10,7 @@ from tests.workflow.conftest import Finished
 pytestmark = pytest.mark.slow
 
 STUDIES = ("grid", "tpe")
-QUICKLY = (  # instead of a minute's patience with a cluster
+QUICKLY = (  # instead of a cluster's waiting time of a minute
     "--slurm-init-seconds-before-status-checks=1 --seconds-between-status-checks=1"
 ).split()
 

@@ -1,4 +1,4 @@
-"""After a change, what is out of date runs again, and nothing else does."""
+"""After a change, exactly the outdated steps run again."""
 
 import json
 import os
@@ -17,14 +17,14 @@ from tests.workflow.conftest import Checkout, Finished, copy_sources
 
 pytestmark = pytest.mark.slow
 
-# Searches, and the held-out runs of what they found.
+# Searches, and the held-out runs of their best settings.
 STUDIES = {"search_study", "search_worst_case", "harden_controller", "hold_out_settings"}
 FITTED = STUDIES | {"prepare_network"}  # a network has the host that a study finds
 BUILDS = {"build_core", "build_controller"}
 HELD_OUT = "kneepoint/questions/held_out/plan.py"
 TIMELY = ('"beta", 0.3,', '"beta", 0.31,')
 RUNS = STUDIES | {"replicate_settings", "run_example"}
-ALL = RUNS | BUILDS | {"prepare_network"}  # synthetic links are the core's
+ALL = RUNS | BUILDS | {"prepare_network"}  # programs of the core make synthetic links
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def checkout(finished_workflow: Finished) -> Checkout:
 def finished(finished_workflow: Finished) -> list[str]:
     """A workflow that has run to its end; returns the arguments for another."""
     command = ["--cores", "2", *finished_workflow.command]
-    # Another configuration of this checkout may have prepared the network on the host of its fit.
+    # Another configuration of this checkout may have prepared the network with another fitted host.
     finished_workflow.checkout.run(*command)
     assert jobs_of(finished_workflow.checkout, command) == set()
     return command
@@ -46,12 +46,12 @@ def finished(finished_workflow: Finished) -> list[str]:
 def changed(
     checkout: Checkout, *changes: tuple[str, str, str], times_ns: int | None = None
 ) -> Iterator[None]:
-    """Changes files for a while; afterwards they are as before, and as old.
+    """Changes files within the block, and then restores their contents and times.
 
     Args:
-        checkout: where.
-        changes: a file, what it says, and what it shall say instead.
-        times_ns: how old the files shall look then; None: as old as they are.
+        checkout: the checkout.
+        changes: file, old text and new text.
+        times_ns: time of the changed files; None: their former times.
     """
     files = {checkout.folder / path for path, _, _ in changes}
     before = [(each, each.read_bytes(), each.stat().st_mtime_ns) for each in files]
@@ -70,7 +70,7 @@ def changed(
 
 
 def jobs_of(checkout: Checkout, command: list[str]) -> set[str]:
-    """The rules that would run."""
+    """Returns the rules that would run."""
     output = checkout.run("--dry-run", *command)
     if "Nothing to be done" in output:
         return set()
@@ -96,13 +96,13 @@ INPUTS = [
 
 
 def messages_of(checkout: Checkout, command: list[str]) -> set[str]:
-    """The jobs that would run, each by its message."""
+    """Returns the messages of the jobs that would run."""
     output = checkout.run("--dry-run", *command)
     return set(re.findall(r"^Job \d+: (.*\S)$", output, re.MULTILINE))
 
 
 def verify(checkout: Checkout) -> str:
-    """What `kneepoint verify` says."""
+    """Returns the output of `kneepoint verify`."""
     words = ("verify", "--config", "config/one.yaml")
     return run_kneepoint(*words, cwd=checkout.folder).stdout
 
@@ -135,14 +135,14 @@ def test_inputs_that_look_newer_rerun_what_reads_them(
 def test_a_whole_older_folder_in_the_place_of_a_newer_one_is_made_again(
     checkout: Checkout, finished: list[str], tmp_path: Path
 ) -> None:
-    """Such as from a backup: it is sound, but of another study."""
+    """Such as from a backup: it is intact, but belongs to another study."""
     folder, older = checkout.folder / "results/one/grid", tmp_path / "older"
     shutil.copytree(folder, older)
     with changed(checkout, STUDY):
         checkout.run(*finished)
         assert jobs_of(checkout, finished) == set()
         shutil.rmtree(folder)
-        shutil.copytree(older, folder, copy_function=shutil.copyfile)  # of now
+        shutil.copytree(older, folder, copy_function=shutil.copyfile)  # with present times
         assert "search_study" in jobs_of(checkout, finished)
     checkout.run(*finished)
     assert jobs_of(checkout, finished) == set()
@@ -151,7 +151,7 @@ def test_a_whole_older_folder_in_the_place_of_a_newer_one_is_made_again(
 def test_results_that_are_not_what_was_written_are_made_again(
     checkout: Checkout, finished: list[str]
 ) -> None:
-    """A study.json put back from a backup, and a log that was cut; both look old."""
+    """A study.json from a backup, and a truncated log; both look old."""
     files = [checkout.folder / path for path in ("results/one/grid/study.json", LOG[0])]
     right = [path.read_bytes() for path in files]
     cut = (LOG[0], files[1].read_text(), "")
@@ -167,7 +167,7 @@ def test_results_that_are_not_what_was_written_are_made_again(
 def test_results_that_snakemake_does_not_know_are_made_again_by_other_code(
     checkout: Checkout, finished: list[str], tmp_path: Path
 ) -> None:
-    """Such as when its records were removed, or older results put back."""
+    """Such as after its records were removed, or older results restored."""
     known = checkout.folder / ".snakemake/metadata"
     known.rename(tmp_path / "known")
     try:
@@ -213,7 +213,7 @@ def test_build_replaces_a_controller_that_something_else_wrote(tmp_path: Path) -
 
 
 def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: list[str]) -> None:
-    """Touched, with a comment, or laid out otherwise."""
+    """Touched files, a new comment, or another layout."""
     same = [
         ("config/studies/grid.yaml", "title: ", "# A comment\ntitle:   "),
         ("config/networks/held.yaml", "title: ", "# A comment\ntitle:   "),
@@ -245,7 +245,7 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
 def test_change_reruns_what_it_can_change(
     checkout: Checkout, finished: list[str], path: str, old: str, new: str, jobs: set[str]
 ) -> None:
-    """Which modules a step computes with is tested without a workflow: tests/common/test_code."""
+    """The modules that each step uses are tested in tests/common/test_code, without a workflow."""
     with changed(checkout, (path, old, new)):
         assert jobs_of(checkout, finished) == jobs
 
@@ -278,7 +278,7 @@ fi
 def test_build_that_gives_the_same_bytes_changes_no_result(
     checkout: Checkout, finished: list[str], finished_workflow: Finished
 ) -> None:
-    """As after a comment in all sources: every run is in its journal; the build copies."""
+    """As after a new comment in all sources: every run is in its journal, and the build copies."""
     build = checkout.folder / "build"
     programs = [checkout.folder / "build" / Path(path).name for path in PROGRAMS]
     (build / "saved/controllers").mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ _INET_DIAG_INFO, _TCA_STATS = 2, 3
 _ALL_STATES, LISTEN = (1 << 12) - 1, 10
 _MOST_BYTES = 1 << 16
 
-# linux/tcp.h: struct tcp_info; older kernels have a shorter one.
+# linux/tcp.h: struct tcp_info; older kernels have a shorter struct.
 _TCP_INFO_BYTES = 160
 _STATE, _RTT_US = 1, 68
 _TCP_INFO = {

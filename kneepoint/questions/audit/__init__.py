@@ -35,7 +35,7 @@ class Audit(ConfigModel):
     runs: tuple[Annotated[int, Field(ge=2)], ...] = Field(
         default=(10, 30),
         description="while the verdict on a row is unclear, its runs grow to each of these "
-        "numbers in turn; the last is the limit; empty: use those of the studies only",
+        "numbers in turn; the last is the limit; empty: use only the runs of the studies",
     )
 
     @field_validator("runs")

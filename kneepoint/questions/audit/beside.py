@@ -51,7 +51,7 @@ OFF = "off"
 _NORMAL = 1.959964
 """The 97.5th percentile of a normal distribution."""
 WITHIN_SPREAD = "within our spread"
-"""The verdict on a row that is off, but within the interval that one more run of ours may reach."""
+"""The verdict on a row that is off, but within the interval of one further run of ours."""
 Hosts = Mapping[str, Mapping[str, float | str]]
 """The host settings of each network, by name."""
 COPIED = 1e-3
@@ -122,7 +122,7 @@ def _nearest(line: "pd.Series[Any]", runs: pd.DataFrame) -> str:
         return "" if runs.empty else str(runs["parameters"].iloc[0])
     means = runs.groupby("parameters", sort=False)[list(METRICS)].mean()
     printed = pd.Series({metric: line.get(metric, math.nan) for metric in METRICS}, dtype=float)
-    if printed.drop(POWER).notna().any():  # power follows from the others
+    if printed.drop(POWER).notna().any():  # power follows from throughput and delay
         printed[POWER] = math.nan
     off = pd.DataFrame(np.log(means / printed)).abs().max(axis="columns")
     return str(off.idxmin() if off.notna().any() else means.index[0])
@@ -353,7 +353,7 @@ def replayed(results: Results) -> list[StudyRuns]:
 
 
 def host_ends(network: str, results: Results) -> list[dict[str, float]]:
-    """Returns hosts at the ends of the intervals in which a fit leaves the settings of a host.
+    """Returns hosts at the ends of the intervals to which a fit narrows the settings of a host.
 
     Each host differs from the network's in one setting. Empty if the host was not fitted, or if an
     interval is unknown.

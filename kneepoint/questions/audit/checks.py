@@ -338,11 +338,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Jump:
-    """How far a printed value, and ours in its place, lie outside the range that neighbours allow.
+    """How far a printed value, and our value in its place, lie outside the neighbours' range.
 
     `ours` is None without our runs, and NaN where our value has no neighbours. `edge` is the bound
     that the printed value passes, `bend` its distance from the line through the nearest neighbour
-    on each side; `close` tells whether our value is close to the printed one.
+    on each side; `close` is whether our value is close to the printed value.
     """
 
     line: Line

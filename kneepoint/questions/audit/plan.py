@@ -46,7 +46,7 @@ def plan(job: Job, name: str) -> Plan:
         KneepointError: a study has no results, or a network is not prepared.
     """
     results = Results(job.workflow, job.catalogue)
-    results.part(replayed)  # complains before anything runs
+    results.part(replayed)  # raises its errors before anything runs
     engine = job.engine()
     seed = derive_seed(job.workflow.settings.seed, name)
 
@@ -81,7 +81,7 @@ def until_clear(
 
     At each step, rows that are unclear or off get the step's number of runs: few runs may have
     missed a tail that explains a row. Rows that remain off also run, as often as in the first step,
-    on the hosts at the ends of the intervals in which a fit leaves their network's host.
+    on the hosts at the ends of the intervals to which a fit narrows their network's host.
 
     Args:
         current: returns the results with all runs added so far.

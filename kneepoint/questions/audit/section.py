@@ -21,20 +21,20 @@ EVIDENCE = {
     "arithmetic": "the row's other numbers give",
     "capacity": "above its link's capacity of",
     "truncation": "truncated, not rounded: the other numbers give",
-    "selected": "an extreme of many runs, and compared with that of ours",
-    "nearest": "the nearest setting of those that the row leaves open",
-    "spread": "one more run of ours may have",
+    "selected": "an extreme of many runs, compared with the extreme of as many of ours",
+    "nearest": "the nearest of the settings that the row leaves open",
+    "spread": "one further run may have",
     "host": "a run on another host that fits may have",
     "failed": "our runs failed",
     "elsewhere": "ran on another network only",
-    "repetition": "repeats another row, where ours differs",
+    "repetition": "repeats another row, where our runs differ",
     "conflict": "printed differently for the same parameters",
     "neighbours": "the row's neighbours put it at",
-    "replay": "far from ours, given our variation and the table's other rows",
-    "lost": "our runs lost more than their rule can mean",
+    "replay": "far from our runs, given their variation and the table's other rows",
+    "lost": "our runs lost",
     "at bound": "our sender was at its bound",
-    "idle": "our sender stood still",
-    "difference": "differs from ours",
+    "idle": "our sender left unused",
+    "difference": "differs from our runs",
     "fitted": "a parameter was fitted to the table",
     "unstated": "not stated",
     "remark": "remark",
@@ -69,7 +69,7 @@ def stated_range(piece: Record, printed_in: Callable[..., str]) -> str:
         place = piece["other_table"], piece["other_row"], piece["metric"]
         return printed_in(*place, piece["other_published"])
     if is_known(piece["other_ours"]):
-        return f"ours there: {text(piece['other_ours'])}"
+        return f"our runs there: {text(piece['other_ours'])}"
     return labels.DASH
 
 
@@ -88,11 +88,11 @@ def _p_value(p: float) -> str:
 
 
 def worst(rows: Sequence[Record]) -> Record | None:
-    """Returns the contradicted row with the greatest ratio between its wrong number and ours.
+    """Returns the contradicted row with the greatest ratio between its wrong number and our mean.
 
     Its `metric` is the metric of the wrong number: the metric that the checks name or, if they name
-    none, the metric whose number is farthest from ours.
-    The result is None without a contradicted row.
+    none, the metric whose number is farthest from our mean. The result is None without a
+    contradicted row.
     """
     found = [
         (_apart(row, metric), {**row, "metric": metric})

@@ -79,13 +79,14 @@ VERDICTS = (
     *(*AGREEING, WITHIN_SPREAD, "unexplained"),
     *(CONTRADICTED, NO_EVIDENCE, "not comparable"),
 )
-"""All verdicts. A row `within our spread` is off, but one more run of ours, or a run on a host that
-fits equally well, may give the printed number. An `unexplained` row is off, and no check
-contradicts it. `no evidence`: our runs are no evidence for or against the row (see `beside`)."""
+"""All verdicts. A row `within our spread` is off, but one further run, on the network's host or on
+a host that fits equally well, may give the printed number. An `unexplained` row is off, and no
+check contradicts it. `no evidence`: our runs are no evidence for or against the row (see
+`beside`)."""
 
 SETTINGS = table(
     "added_runs/settings",
-    'a setting; host: changes of the network\'s host as JSON; "" without any',
+    'a setting; host: changes of the network\'s host as JSON; "" without changes',
     whole("trial"),
     text("controller", "parameters", "network", "host"),
     version=RESULTS,
@@ -103,18 +104,18 @@ TABLES = (
         flag("replayable"),
         real("parameter_*", "step_*"),
         per_metric("published_", "ours_", "deviation_", "least_", "greatest_"),
-        # An interval that holds one more run of ours, on the network's host or on any that its fit
+        # The interval of one further run, on the network's host, and on every host that the fit
         # leaves open.
         per_metric("low_", "high_", "host_low_", "host_high_"),
         per_metric("difference_"),
         per_metric("relative_", unit=""),
-        # What we ran of a row: of several settings the nearest, and what is its own.
+        # Our runs of a row: their number, settings and failures; the setting that is compared, and
+        # its parameters that differ from the other settings'.
         whole("runs", "settings", "failed"),
         text("parameters", "nearest", "failure", "name", "agreement", "checks", "wrong"),
-        # Of our runs: the share of their packets that queues dropped, and RunRecord's.
+        # The share of our packets that queues dropped, and the shares of RunRecord.
         real("loss", "at_bound_share", "idle_share"),
-        # The share of draws of our runs that leave the row as near as it is; whether the verdict is
-        # clear.
+        # The share of draws of our runs that give the same agreement; whether the verdict is clear.
         real("sure"),
         flag("clear"),
     ),
@@ -126,31 +127,32 @@ TABLES = (
         whole("row"),
         text("kind"),
         text("metric", optional=True),
-        # By how much the metric is off, and where the check begins to speak, as differences of
+        # By how much the metric is off, and the least size that counts, as differences of
         # logarithms.
         real("size", "limit"),
-        # What the other numbers of the row, its neighbours along a parameter or throughput, or one
-        # more run of ours allow; NaN: no bound. Of a selection, from how many runs.
+        # The range that the row's other numbers, its neighbours along a parameter or throughput, or
+        # one further run allow; NaN: no bound. Of a selection: the number of runs.
         real("low", "high"),
         text("along", optional=True),
-        # The row that it repeats, of the same table, or that it conflicts with.
+        # The row of the same table that this row repeats, or the row that it conflicts with.
         text("other_table", optional=True),
         whole("other_row", optional=True),
         real("other_published", "other_ours"),
-        # The relative standard deviation of our runs, the median size of the relative differences
-        # of the table's other rows, and how probable it is that one of its numbers is so far off if
-        # all are of one kind; missing above 1 %.
+        # The relative standard deviation of our runs, the median absolute relative difference of
+        # the table's other rows, and the probability that one of the table's numbers is as far off
+        # if all have one distribution; missing above 1 %.
         real("variation", "usual", "p"),
         texts("parameters"),
         text("remark", optional=True),
-        # Of packets lost, of the time at the bound, of the capacity that passed unused.
+        # The share of packets lost, of the time at the bound, or of the capacity that passed
+        # unused.
         real("share"),
     ),
     table(
         "audit_tables",
         "a published table on its own network: its source, how many rows agree, how many have "
-        "each verdict; or its replay on another, which gives no verdict; host_fitted: the "
-        "network's host was fitted to the table",
+        "each verdict; or its replay on another network, which gives no verdict; host_fitted: "
+        "the network's host was fitted to the table",
         text("comparison", "table", "report", "source", "held", "unstated"),
         text("selected", optional=True),
         text("network", "network_title"),
@@ -318,18 +320,14 @@ def audit(
 
 
 def _said(against: Sequence[Finding]) -> Record:
-    """Returns the checks that contradict a row, and the number that is off by most."""
+    """Returns the checks that contradict a row, and the metric that is off by most."""
     checks = ", ".join(dict.fromkeys(finding.check for finding in against))
     ordered = sorted(against, key=lambda each: -each.size / each.limit if each.size > 0 else 0.0)
     return {"checks": checks, "wrong": ordered[0].metric if ordered else ""}
 
 
 def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
-    """Explains rows whose deviating numbers lie within our intervals.
-
-    One more run of ours may give the printed numbers; or else a run on another host that the fit of
-    the network's host leaves open.
-    """
+    """Explains rows whose deviating numbers lie within our intervals."""
     off = rows[agreements(rows) == OFF]
     found: dict[int, list[Record]] = {}
     for kind, low, high in (("host", "host_low", "host_high"), ("spread", "low", "high")):

@@ -19,7 +19,7 @@ TABLES = (
     ),
     table(
         "calibration",
-        "a trial of the fit of the emulated host to so many rows, the best first",
+        "a trial of the fit of the emulated host to `rows` rows, the best first",
         whole("trial"),
         real("value"),
         text("controller"),

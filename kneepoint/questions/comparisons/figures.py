@@ -77,7 +77,7 @@ def _draw_figures(subject: Record, tables: Tables) -> Figure:
 
 
 def _draw_published(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draws published numbers as diamonds, contradicted ones as crosses, ranges as lines."""
+    """Draws published numbers as diamonds, contradicted numbers as crosses, ranges as lines."""
     low, high = rows["published"], rows["published_high"]
     axes.hlines(rows["line"], low, high, color=style.BEST, linewidth=0.8)
     ends = pd.concat([rows.assign(end=low), rows.assign(end=high)]).dropna(subset="end")
@@ -215,8 +215,8 @@ _told = rows_with("comparison_runs", "series")
 
 FIGURES = {
     "comparison-figures": Drawn(
-        "What do buffers do to others' delays and downloads: published, in virtual time, on the "
-        "kernel?",
+        "What do buffers do to the delays and downloads of others: published, in virtual time, "
+        "on the kernel?",
         each(compared_figures, "comparison", chosen=_drawn),
         _draw_figures,
     ),

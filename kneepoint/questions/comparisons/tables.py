@@ -82,8 +82,8 @@ TABLES = (
     table(
         "comparison_published",
         "a published number against our runs: inside their range, near it (5 %), outside, or "
-        "contradicted by the source itself, which prints it elsewhere as an extreme; off: from "
-        "the nearest run, relative; published_high: the end of a printed range",
+        "contradicted by the source itself, which prints it elsewhere as an extreme; off: the "
+        "relative distance from the nearest run; published_high: the end of a printed range",
         text("comparison"),
         whole("trial"),
         text("label", "traffic", "network", "network_title", "source", "metric"),
@@ -99,7 +99,7 @@ TABLES = (
     ),
     table(
         "comparison_shares",
-        "an endless flow's share of the throughput of all of them; Jain's index of all",
+        "an endless flow's share of the throughput of all endless flows, and Jain's index",
         _SETTING,
         text("flow"),
         flag("under_study"),
@@ -109,7 +109,7 @@ TABLES = (
     ),
     table(
         "comparison_runs",
-        "the first run of a setting (parameters: JSON), whose flows are told over time in series",
+        "the first run of a setting (parameters: JSON); the table series has its flows over time",
         _SETTING,
         text("run", "parameters"),
         whole("flows"),

@@ -59,7 +59,7 @@ def _check(workflow: Workflow, name: str, wanted: Hardening) -> None:
     if not tune.tunes or tune.engine != EMULATOR:
         raise KneepointError(
             f"{where}: study {wanted.tune} does not tune a controller for power in the emulator; "
-            "name one that does"
+            "name a study that does"
         )
     if not isinstance(worst.objective, WorstCase):
         raise KneepointError(

@@ -38,9 +38,9 @@ from kneepoint.search.study import plan_of, search
 
 ROUNDS = table(
     "rounds",
-    "a round; round: the number of worst cases tuned on; parameters: the tuned ones; network: "
-    "the searched parameters of the worst case, both JSON; own, worst_case: power relative to "
-    "the omniscient sender's, the mean over the networks that the tuning began with, and the "
+    "a round; round: the number of worst cases among its networks; parameters: the tuned "
+    "parameters, network: the worst case's searched parameters, both JSON; own: mean power, "
+    "relative to the omniscient sender's, on the networks of the first tuning; worst_case: the "
     "value of the search for the worst case",
     whole("repeat", "round"),
     text("parameters"),
@@ -101,8 +101,9 @@ def plan(job: Job, name: str) -> Plan:
 def network_of(_: Job, run: Mapping[str, Any]) -> NoReturn:
     """Refuses to repeat a single run, because no file describes its network, made in a round."""
     raise KneepointError(
-        f"{run['run_id'][:16]}: belongs to {run['study']}, which makes its networks as it goes; "
-        "repeat all of it: remove its folder from the results, run the workflow"
+        f"{run['run_id'][:16]}: belongs to {run['study']}, which makes its networks during its "
+        "rounds; repeat the whole experiment: remove its folder from the results, run the "
+        "workflow"
     )
 
 

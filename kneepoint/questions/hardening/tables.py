@@ -18,8 +18,8 @@ TABLES = (
     table(
         "hardening_rounds",
         "a round of tuning a controller against its own worst cases: power relative to the "
-        "omniscient sender's on the tuning's own networks, and in the worst case that was found "
-        "then, relative to the opponent's; parameters, network: JSON",
+        "omniscient sender's on the networks of the first tuning, and relative to the opponent's "
+        "on the round's worst case; parameters, network: JSON",
         text("hardening"),
         whole("repeat", "round"),
         real("own", "worst_case"),

@@ -31,7 +31,7 @@ class HoldOut(settings.HoldOut):
     """Held-out networks, on which published and tuned settings run."""
 
     published: Literal["all", "best"] = Field(
-        default="all", description="every replayed row, or only the best of each controller"
+        default="all", description="every replayed row, or only each controller's best row"
     )
     defaults: bool = Field(
         default=False,
@@ -82,7 +82,7 @@ def _check(workflow: Workflow) -> None:
             if network in held.networks:
                 raise KneepointError(
                     f"{workflow.path}: hold_out: study {name} tunes on the held-out network "
-                    f"{network}; remove it from one of them"
+                    f"{network}; remove it from the study or from hold_out"
                 )
     _check_recordings(workflow, held)
 
@@ -102,7 +102,7 @@ def _check_recordings(workflow: Workflow, held: HoldOut) -> None:
                 study, own = tuned[recording]
                 raise KneepointError(
                     f"{workflow.path}: hold_out: {network} is part of the recording {recording}, "
-                    f"and so is {own}, on which study {study} tunes; remove one of them"
+                    f"and so is {own}, on which study {study} tunes; remove one of the two"
                 )
 
 

@@ -1,7 +1,7 @@
 """Settings across held-out networks: intervals, interquartile means, performance profiles.
 
 Arrays have the shape (settings, networks, runs); a run whose controller failed counts 0. Run k of a
-network has the same seed for every setting, so that differences are of pairs.
+network has the same seed for every setting, so that differences are paired.
 """
 
 import math

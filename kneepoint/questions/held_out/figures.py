@@ -106,7 +106,9 @@ def gained(tables: Tables) -> pd.DataFrame:
     found = pd.DataFrame({"controller": gains["controller"]})
     for where, score in scores.items():
         published, tuned = (gains[f"{each}_trial"].map(score) for each in ("published", "tuned"))
-        tuned = tuned.fillna(published)  # a published setting that equals a tuned one has one row
+        tuned = tuned.fillna(
+            published
+        )  # a published setting that equals a tuned setting has one row
         published = published.where(published.notna() | gains["published_trial"].isna(), tuned)
         found[f"published_{where}"] = published.astype(float)
         found[f"tuned_{where}"] = tuned.astype(float)
@@ -116,7 +118,7 @@ def gained(tables: Tables) -> pd.DataFrame:
 
 
 def _draw_gains(axes: Axes, gains: pd.DataFrame, where: str, looks: style.Looks) -> None:
-    """Draws a line for each controller, from the published setting (open) to the tuned one."""
+    """Draws a line for each controller, from the published (open) to the tuned setting."""
     ends = published, tuned = f"published_{where}", f"tuned_{where}"
     colours = [looks[controller][1] for controller in gains["controller"]]
     axes.hlines(gains["line"], gains[published], gains[tuned], color=colours, linewidth=1.2)

@@ -39,10 +39,10 @@ from kneepoint.stats.ranks import median_interval, rank_correlation
 TABLES = (
     table(
         "held_out_settings",
-        "a distinct setting; power relative to the omniscient bound. Of the best ones, which "
-        "were repeated, also their ranks and 95 % intervals, of seeds alone, of held_out, of the "
-        "interquartile mean of all runs (middle), and of the mean of ln(power in Mbit/s/s); "
-        "behind: held_out over the greatest of them, minus 1, with its interval over networks",
+        "a distinct setting; power relative to the omniscient bound. The best settings, which "
+        "were repeated, also have ranks, and 95 % intervals over seeds alone of held_out, of the "
+        "interquartile mean of all runs (middle) and of the mean of ln(power in Mbit/s/s); "
+        "behind: held_out over the greatest held_out, minus 1, with its interval over networks",
         SETTINGS.columns,
         real("parameter_*", "training", "held_out"),
         whole("training_rank", "held_out_rank", "gap", optional=True),
@@ -54,8 +54,9 @@ TABLES = (
     ),
     table(
         "held_out_gains",
-        "what a tuned setting changes against its controller's best published one; held_out_gain "
-        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and of seeds alone",
+        "the gain of a tuned setting over its controller's best published setting; held_out_gain "
+        "has 95 % intervals over networks (gain_low, gain_high, gain_p by Holm) and over seeds "
+        "alone",
         text("controller"),
         text("published_study", "published_table", "published_parameters", optional=True),
         text("tuned_study", "tuned_table", "tuned_parameters", optional=True),
@@ -69,7 +70,7 @@ TABLES = (
     table(
         "held_out_profiles",
         "the share of held-out networks on which one of the best settings is within a factor of "
-        "the best, with its 95 % interval",
+        "the network's best, with its 95 % interval",
         whole("trial"),
         real("factor", "share", "low", "high"),
     ),
@@ -82,8 +83,8 @@ TABLES = (
     ),
     table(
         "held_out_networks",
-        "a network with its omniscient bound, the setting that comes nearest, and the studies "
-        "that searched it",
+        "a network with its omniscient bound, the setting that comes nearest to it, and the "
+        "studies that searched it",
         text("network", "title"),
         flag("is_training"),
         texts("searched_by"),
@@ -94,9 +95,9 @@ TABLES = (
     ),
     table(
         "held_out_power",
-        "one of the best settings on a network: mean power, in which a failed run counts 0, and "
-        "relative to the bound; of the runs that succeeded, throughput, delay, power and, of "
-        "single runs in Mbit/s and ms, covariance; whether it is on the Pareto front and its "
+        "one of the best settings on a network: mean power, in which a failed run counts 0, also "
+        "relative to the bound; over the successful runs, throughput, delay, power and the "
+        "covariance of single runs in Mbit/s and ms; whether it is on the Pareto front, and its "
         "knee",
         whole("trial"),
         text("network"),
@@ -111,9 +112,9 @@ TABLES = (
     ),
     table(
         "generality",
-        "a setting tuned on several networks against one tuned on the training network alone: "
-        "power relative to its, with 95 % intervals over networks (none on the one training "
-        "network; p of held-out by Holm) and of seeds alone",
+        "a setting tuned on several networks against a setting tuned on the training network "
+        "alone: relative change of power, with 95 % intervals over networks (none on the single "
+        "training network; p of held-out by Holm) and over seeds alone",
         text("controller", "specialist", "generalist"),
         whole("networks"),
         texts("network_titles"),

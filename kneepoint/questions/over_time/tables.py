@@ -37,7 +37,7 @@ TABLES = (
     table(
         "series",
         "a value of a quantity (see over_time) of a run of showcase, worst_cases or "
-        "comparison_runs; flow: whose, if the run has flows by name",
+        "comparison_runs; flow: the flow's name, if the run has named flows",
         text("run"),
         text("flow", optional=True),
         text("quantity"),

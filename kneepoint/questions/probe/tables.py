@@ -20,9 +20,9 @@ _LATE = "scheduling_delay_p99_us"
 TABLES = (
     table(
         "probe",
-        "a run of the probe, its differences from runs alone, and its level: so many runs at "
-        "once, and whether they agree with runs alone; slots: what the host takes of its cores; "
-        "a run beyond busy_us is repeated",
+        "a run of the probe, its differences from single runs, and its level: the number of runs "
+        "at once, and whether they agree with single runs; slots: the host's number of "
+        "concurrent real runs; a run beyond busy_us is repeated",
         whole("level", "concurrency"),
         flag("agrees"),
         text("reason", "controller"),

@@ -62,6 +62,6 @@ def _subjects(tables: Tables) -> dict[str, Record]:
 
 FIGURES = {
     "repeatability": Drawn(
-        "How repeatable is a run, and does a published mean lie where ours says?", _subjects, _draw
+        "How repeatable is a run, and does a published mean agree with our runs?", _subjects, _draw
     ),
 }

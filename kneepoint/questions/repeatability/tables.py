@@ -107,7 +107,7 @@ def spreads(tables: Tables) -> pd.DataFrame:
 
 
 def beside_published(tables: Tables) -> pd.DataFrame:
-    """Compares published means with ours (see `spreads`).
+    """Compares published means with our means (see `spreads`).
 
     z is the difference over its standard error, NaN unless both n and deviations are known.
     """

@@ -235,7 +235,7 @@ def _search_axis(axes: Axes, parameter: Record, which: Literal["x", "y"] = "x") 
 
 FIGURES = {
     "searches": Drawn(
-        "How soon did each search find its best, and how good is that beside the others?",
+        "How soon did each search find its best trial, and how good is it beside the others?",
         only("searches", "all", _adaptive),
         _draw_progress,
     ),
@@ -250,7 +250,7 @@ FIGURES = {
         _draw_pair,
     ),
     "search-slices": Drawn(
-        "Which parameters mattered, and where in their ranges did a search go?",
+        "Which parameters mattered, and which parts of their ranges did a search explore?",
         each("searches", "search"),
         _draw_slices,
     ),

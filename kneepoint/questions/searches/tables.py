@@ -60,13 +60,14 @@ NEAR = 1.5
 TABLES = (
     table(
         "searches",
-        "an adaptive search: its best trial, and how sure that is: the value of its objective, "
-        "and metrics, over fresh_runs with fresh seeds (0: in the search); in_search: the value "
-        "that chose the trial; is_logarithm: values are means of logarithms; tunes: for "
-        "the power of a controller alone on its network; keeping: bounds, JSON; stopped: by a "
-        "race over pairs of network and seed; beyond: a bound; within: probability that the best "
-        "is within 1 % of the best of the candidates, after `spent` further runs of at most "
-        "`budget`, whose choice gained `chosen_gain`; guide_is_off: the emulator misled",
+        "an adaptive search and its best trial: the value of its objective and its metrics over "
+        "fresh_runs with fresh seeds (0: in the search); in_search: the value that chose the "
+        "trial; is_logarithm: values are means of logarithms; tunes: whether it tunes the power "
+        "of a controller alone on its network; keeping: bounds, JSON; stopped: trials that a "
+        "race over pairs of network and seed stopped; beyond: trials that violate the bound; "
+        "within: probability that the best is within 1 % of the best of the candidates, after "
+        "`spent` further runs of at most `budget`, which gained `chosen_gain`; guide_is_off: "
+        "whether the emulator misled the search",
         text("search", "engine", "title", "controller"),
         texts("networks", "network_titles"),
         text("sampler", "objective"),
@@ -93,9 +94,9 @@ TABLES = (
     ),
     table(
         "search_parameters",
-        "a searched parameter: its range, its best value, the one that it would have without "
-        "further runs, its importance by PED-ANOVA and by fANOVA; of a "
-        "fit, the interval to which the rows of its tables pin it down",
+        "a searched parameter: its range, its best value, the best value without the further "
+        "runs, its importance by PED-ANOVA and by fANOVA; for a fit, the interval to which the "
+        "rows of its tables pin it down",
         text("search", "parameter", "unit"),
         real("low", "high"),
         flag("logarithmic"),
@@ -119,9 +120,9 @@ TABLES = (
     ),
     table(
         "search_trials",
-        "a trial; rank is among those that have a value. Of a search for a front, metrics are "
-        "over its networks, and the knee has the most power; of one for a single peak, low and "
-        "high are where that can be after a new evaluation",
+        "a trial; rank is among the trials with a value. In a search for a front, metrics are "
+        "over its networks, and the knee has the most power; in a search for a single peak, low "
+        "and high are the range of the peak after a new evaluation",
         text("search"),
         whole("trial"),
         real("value"),
@@ -137,7 +138,7 @@ TABLES = (
     ),
     table(
         "search_failures",
-        "a reason for which trials of a study failed, and how many; failed: trials for any reason",
+        "a reason for which trials of a study failed, and their number; failed: for any reason",
         text("search", "engine", "title"),
         whole("trials", "failed"),
         text("reason"),

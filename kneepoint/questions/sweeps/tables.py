@@ -34,8 +34,8 @@ FEWEST = 8
 TABLES = (
     table(
         "sweeps",
-        "a parameter that studies vary alone: its best value, and how sure that is; fresh: with "
-        "seeds of its own; tables: published ones to compare it with",
+        "a parameter that studies vary alone, and its best value; fresh: whether the best value "
+        "ran with fresh seeds; tables: published tables to compare it with",
         text("sweep", "controller", "network", "network_title", "parameter", "unit"),
         texts("tables"),
         whole("studies", "values", "runs"),
@@ -48,8 +48,8 @@ TABLES = (
     ),
     table(
         "sweep_points",
-        "a value of a swept parameter and the mean of its runs; where a study chose it, of those "
-        "with fresh seeds",
+        "a value of a swept parameter and the mean of its runs; if a study chose the value, of "
+        "its runs with fresh seeds",
         text("sweep"),
         real("value"),
         whole("runs"),
@@ -59,7 +59,8 @@ TABLES = (
     table(
         "grid_cells",
         "a cell of a full grid over two parameters, x_name and y_name, on a network: power, ours "
-        "and published; networks: of its study; best: the one that it chose, with fresh seeds",
+        "and published; networks: of its study; best: the cell that the study chose, with fresh "
+        "seeds",
         text("grid", "title", "controller", "network", "network_title"),
         whole("networks"),
         text("x_name", "y_name", "x_unit", "y_unit"),
@@ -73,7 +74,7 @@ TABLES = (
     ),
     table(
         "grid_effects",
-        "power at a value of a further parameter, relative to the mean of its cell: over the cells",
+        "power at a value of a further parameter, relative to the mean of its cell, over the cells",
         text("grid", "parameter"),
         real("value", "relative"),
     ),

@@ -25,9 +25,9 @@ from kneepoint.config.study import WorstCase
 TABLES = (
     table(
         "worst_cases",
-        "the network (JSON: what was searched) on which a controller's power is least relative "
-        "to the opponent's or, without one, the omniscient sender's; usual: the median trial; "
-        "mean_power is over the trial's runs, metrics are of the first",
+        "the network (JSON: the searched parameters) on which a controller's power is least "
+        "relative to the opponent's or, without one, the omniscient sender's; usual: the median "
+        "trial; mean_power is over the trial's runs, metrics are of the first run",
         text("search", "run", "controller", "parameters"),
         text("opponent", optional=True),
         text("network"),

@@ -85,7 +85,7 @@ def _audited(tables: Tables) -> Iterator[Record]:
             yield _claim(
                 "audit",
                 f"Row {row['row'] + 1} of {row['table']} is {row['verdict']}: {metric} is "
-                f"{as_printed(row, metric)} as printed, and the mean of ours is the value",
+                f"{as_printed(row, metric)} as printed, and the value is the mean of our runs",
                 [row[f"{which}_{metric}"] for which in ("ours", "low", "high")],
                 METRICS[metric].unit,
                 *_run(*place),
@@ -99,8 +99,8 @@ def _swept(tables: Tables) -> Iterator[Record]:
         tied = points[points["tied"] | points["best"]]["value"]
         yield _claim(
             "sweeps",
-            f"The best {row['parameter']} of {row['controller']} on {row['network']}, beside "
-            "values whose power differs by no more than chance",
+            f"The best {row['parameter']} of {row['controller']} on {row['network']}, with the "
+            "range of values whose power differs by no more than chance",
             [row["best_value"], tied.min(), tied.max()],
             row["unit"],
             *("study", row["best_study"]),
@@ -113,7 +113,7 @@ def _tuned(tables: Tables) -> Iterator[Record]:
     searches = searches[(searches["engine"] == "emulator") & (searches["fresh_runs"] > 0)]
     for search in records(searches):
         name, is_power = search["search"], search["objective"] in (*POWERS, "front")
-        said = f"What {name} maximises, of its best trial, with fresh seeds"
+        said = f"The objective of {name} for its best trial, with fresh seeds"
         value = math.exp(search["best_value"]) if search["is_logarithm"] else search["best_value"]
         unit = METRICS[POWER].unit if is_power else ""
         yield _claim("searches", said, [value], unit, "study", name, "--json")
@@ -123,7 +123,7 @@ def _tuned(tables: Tables) -> Iterator[Record]:
             near = [row["near_low"], row["near_high"]]
             if pd.notna(near).all():
                 found += near
-                said = f"{said}, beside those of its nearly best trials"
+                said = f"{said}, with the range of its nearly best trials"
             yield _claim("search_parameters", said, found, row["unit"], "study", name)
 
 
@@ -148,7 +148,7 @@ def _held_out(tables: Tables) -> Iterator[Record]:
         ends = [1, math.inf] if row["seeds_low"] > 0 else [0, 1]
         yield _claim(
             "held_out_gains",
-            f"The ratio of {row['controller']}'s power as tuned to that as published, on held-out "
+            f"The ratio of {row['controller']}'s tuned to its published power, on held-out "
             f"networks (95 % interval of seeds alone {1 + row['seeds_low']:.3f} to "
             f"{1 + row['seeds_high']:.3f})",
             [1 + row["held_out_gain"], *ends],

@@ -13,8 +13,8 @@ printed, explains it, unless all other rows look like single runs.
 - order: throughput and goodput within capacity and the omniscient bound, delay not below
   propagation, percentiles and extremes in their order, utilization and loss at most 1.
 - capacity: one link has one capacity, printed or implied by throughput and utilization. Where no
-  column names links, a row fails if nearly all others agree and its capacity is close to theirs: a
-  shorter run.
+  column names links, a row fails if nearly all other rows agree and its capacity is close to
+  theirs: a shorter run.
 - samples: a percentile requires enough samples that one lies beyond it.
 - mean and deviation: n whole numbers have only certain means (GRIM: Brown, Heathers 2017) and, for
   a mean, only certain deviations (GRIMMER: Anaya 2016; Allard 2018), with n or n - 1 in the
@@ -340,7 +340,7 @@ def _evidence_of_single_runs(rows: Sequence[Row]) -> float:
     """Returns the log likelihood ratio of single runs over means of runs.
 
     The delays that power and throughput imply are whole milliseconds for single runs. The delay of
-    a mean may lie anywhere within half a millisecond of the printed one, and so agrees with the
+    a mean may lie anywhere within half a millisecond of the printed delay, and so agrees with the
     printed delay itself with a probability of at most the width of the implied range. With a
     likelihood ratio of N, at most one table of means in N is taken for single runs (Wald 1945).
     """

@@ -31,8 +31,8 @@ def seed_of(folder: Path, given: Path | None, pinned: str | None, where: str) ->
 
     Args:
         folder: of the contest, where the seed is kept.
-        given: a file with the seed, such as one published after a contest; None: none.
-        pinned: the seed's digest in the contest's configuration; None: none.
+        given: a file with the seed, such as a file published after a contest; None: no file.
+        pinned: the seed's digest in the contest's configuration; None: no digest.
         where: path of that configuration, for messages.
 
     Raises:
@@ -95,7 +95,8 @@ def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> 
         )
     except ValueError as error:
         raise KneepointError(
-            f"{where}: final: {network.name}: {error}; take a longer one, or set disguise: false"
+            f"{where}: final: {network.name}: {error}; use a longer recording, or set disguise: "
+            "false"
         ) from None
 
     def written(direction: str, link: PreparedLink, times_ms: list[int]) -> PreparedLink:

@@ -2,7 +2,7 @@
 
 Entries are compared in pairs of runs that share network and seed, in two ways: whether their order
 would be the same with other seeds on these networks (sign-flip test with Holm's correction), and
-whether it would be the same on other networks such as these (ranks over resampled networks and
+whether it would be the same on other networks of the same kind (ranks over resampled networks and
 seeds).
 """
 

@@ -95,7 +95,7 @@ class Candidate(ConfigModel):
         for name in ("networks", "seeds"):
             values = getattr(self, name) or ()
             if len(set(values)) != len(values):
-                raise ValueError(f"{name} names one twice; remove it")
+                raise ValueError(f"{name} has an entry twice; remove it")
         return self
 
 
@@ -204,7 +204,7 @@ class Evaluator:
         if held is None:
             if self._split is not None:
                 raise KneepointError(
-                    f"{self._config}: has no hold_out, whose split --{self._split} is; add it"
+                    f"{self._config}: has no hold_out, which --{self._split} requires; add it"
                 )
             return ()
         if self._split == "test":
@@ -269,7 +269,7 @@ class Evaluator:
         for wave in (every[:1], every[1:]):
             for some in self._executor.execute(wave):
                 records |= {places[record.run_id]: record for record in some}
-            for name, seed in specs:  # the first that failed, however they ended
+            for name, seed in specs:  # the first failed run in this order, not in time
                 record = records.get((name, seed))
                 if record is not None and record.status != "ok":
                     reason = f"on {name} with seed {seed}: {record.reason}"

@@ -93,7 +93,7 @@ def command(
     """
     first = rules_of(start) if start else []
     if len({*networks}) != len(networks):
-        raise KneepointError(f"--network {' '.join(networks)}: names one twice; remove it")
+        raise KneepointError(f"--network {' '.join(networks)}: names a network twice; remove it")
     make_what_is_missing(config, networks, ["rule"])
     controller = load_catalogue(EMULATE).controller("rule", "kneepoint evolve")
     engine = EmulatorSettings.of(EMULATE)

@@ -50,7 +50,7 @@ _ASK_AHEAD = 8
 _APART = 15
 """The number of first rounds that start from random rules, which determine most of a round's
 outcome. Independent of the number of rounds, so that a search with more rounds extends a shorter
-one."""
+search."""
 _AGAIN = 5
 """The factor on the number of runs, with other seeds, from which the best rule is chosen at the
 end."""

@@ -307,8 +307,8 @@ def _said_of_silences(receiver: Capture, lost: Sequence[tuple[float, int]]) -> I
         seconds, packets = sum(each for each, _ in lost), sum(each for _, each in lost)
         times = f"{len(lost)} times, together " if len(lost) > 1 else ""
         yield (
-            f"{receiver.path} has no packet for {times}{seconds:.3g} s: the link was interrupted, "
-            f"or the capture, and then {packets} packets are not lost"
+            f"{receiver.path} has no packet for {times}{seconds:.3g} s: the link was "
+            f"interrupted, or the capture was; in this case {packets} packets are not lost"
         )
 
 

@@ -14,7 +14,7 @@ _MOST_HOLES = 1024
 
 @dataclass(order=True, slots=True)
 class _Range:
-    """Bytes of a packet seen at one end, not yet at the other."""
+    """Bytes of a packet seen at one end, not yet at the other end."""
 
     begins: int
     ends: int
@@ -98,7 +98,7 @@ class Acknowledged:
         self._acked = 0
 
     def begin(self) -> None:
-        """Starts a connection, possibly on the ports of an earlier one."""
+        """Starts a connection, possibly on the ports of an earlier connection."""
         self.count()
         self._seen, self._floor = [], None
 
@@ -108,7 +108,7 @@ class Acknowledged:
             self._floor = self._acked = begins
         length, begins = ends - begins, self._unwrapped(begins)
         ends = begins + length
-        if self._seen and self._seen[-1][0] <= begins <= self._seen[-1][1]:  # mostly
+        if self._seen and self._seen[-1][0] <= begins <= self._seen[-1][1]:  # the usual case
             self._seen[-1] = self._seen[-1][0], max(ends, self._seen[-1][1])
             return
         low = bisect_left(self._seen, begins, key=lambda each: each[1])

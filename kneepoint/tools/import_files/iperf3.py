@@ -159,7 +159,9 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
     test = start["test_start"]
     if f"sum_sent{suffix}" in end:
         sent, received = end[f"sum_sent{suffix}"], end[f"sum_received{suffix}"]
-        own = received if received["bytes"] else sent  # too short, or without the other end's
+        own = (
+            received if received["bytes"] else sent
+        )  # 0: a short run, or no report of the other end
         why = None if own is received else "bytes received: the throughput is of bytes sent"
     else:
         sent = received = own = end[f"sum{suffix}"]

@@ -122,7 +122,7 @@ class _Flow:
 
 
 class _Log:
-    """What a log has told so far, in memory that grows only with its milliseconds.
+    """The totals of a log so far, in memory that grows only with its milliseconds.
 
     Times are in microseconds since the first event.
     """

@@ -48,7 +48,7 @@ class Exercise(ConfigModel):
         default=None, min_length=1, description="parameters with a slider; null: all parameters"
     )
     sweep: bool = Field(default=False, description="show the sweep, whose knee is marked")
-    goals: tuple[Goal, ...] = Field(min_length=1, description="what must be reached")
+    goals: tuple[Goal, ...] = Field(min_length=1, description="goals to reach")
     hidden: State | None = Field(
         default=None,
         description="changes of the state for a second run, whose link the page does not show",
@@ -60,11 +60,11 @@ class Exercise(ConfigModel):
             if name not in self.controllers:
                 raise ValueError(f"start: controller {name} must be in controllers; add it")
         for key in _SETTING & (self.hidden.model_fields_set if self.hidden else set()):
-            raise ValueError(f"hidden: {key} is the reader's to choose; remove it")
+            raise ValueError(f"hidden: the reader chooses {key}; remove it")
         return self
 
     def check_controllers(self, catalogue: Catalogue, where: object) -> None:
-        """Raises KneepointError, with the file and its key, for what the catalogue does not have.
+        """Raises KneepointError if the catalogue lacks a controller or a parameter.
 
         Args:
             catalogue: of the emulator.

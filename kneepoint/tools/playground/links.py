@@ -11,7 +11,7 @@ from kneepoint.common.places import SHIPPED
 from kneepoint.networks.config import Network
 
 FURTHER = ("constant", "file")
-"""The links that are no shipped network."""
+"""The links that are not shipped networks."""
 
 
 @cache

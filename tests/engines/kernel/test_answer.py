@@ -74,7 +74,7 @@ def test_answer_of_a_run() -> None:
     )
     up = LinkSamples(held=[(1.0, 0, 0), (9.0, 10, 14_960)], bytes=1_496_000, packets=1000, drops=9)
     answer = answer_of(content, [up, LinkSamples()], [long, download], [[20.0, None, 40.0]])
-    assert answer["uplink"]["throughput_mbps"] == pytest.approx(1.2)  # 4 bytes more a packet
+    assert answer["uplink"]["throughput_mbps"] == pytest.approx(1.2)  # 4 bytes more per packet
     assert answer["uplink"]["utilization"] == pytest.approx(0.8)
     assert answer["uplink"]["queueing_delay_p95_ms"] == pytest.approx(80)
     assert answer["uplink"]["queue_by_interval_packets"] == [0, 10]

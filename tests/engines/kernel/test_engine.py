@@ -1,4 +1,4 @@
-"""The kernel's rig: its figures, the ways in which runs end, and that nothing is left.
+"""The kernel's rig: its figures, the ends of runs, and the cleanup.
 
 Everything here is a real run of a few seconds; figures are compared loosely.
 """
@@ -57,7 +57,7 @@ def short(**changes: Any) -> dict[str, Any]:
 
 
 def in_path(folder: Path, name: str, script: str) -> str:
-    """Puts a program before all others; returns the path that finds it."""
+    """Writes a program; returns a search path on which it comes first."""
     program = folder / name
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
@@ -112,7 +112,7 @@ def test_receive_buffer_limits_what_is_in_flight(settings: KernelSettings) -> No
     tcp = {**LINUX.model_dump(exclude_none=True), "receive_buffer_bytes": 40 * 1448}
     flow = {"controller": "cubic", "transport": "tcp", "tcp": tcp}
     answer = settings.open().answer(short(flows=[flow]))
-    # The window is a half of it, or since Linux 6.6 up to two thirds; 2.5 packets are on the link.
+    # The window is half of the buffer or, since Linux 6.6, up to two thirds; 2.5 packets propagate.
     assert 14 <= max(answer["uplink"]["queue_by_interval_packets"]) <= 26
 
 
@@ -160,7 +160,7 @@ def test_command_prints_the_answer(
 
 @pytest.mark.usefixtures("settings")
 def test_connections_open_without_the_hosts_congestion_control() -> None:
-    """BBR would leave them paced, whatever they are told later."""
+    """BBR would leave connections paced even after another congestion control is set."""
     ask = (
         "from pathlib import Path\n"
         "from kneepoint.engines.kernel.rig import Rig\n"
@@ -171,7 +171,7 @@ def test_connections_open_without_the_hosts_congestion_control() -> None:
         "    print(Path('/proc/sys/net/ipv4/tcp_congestion_control').read_text().strip())\n"
     )
     command = [*diagnosis.UNSHARE, sys.executable, "-c", ask]
-    path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # ip and tc may not be on a user's own
+    path = os.environ | {"PATH": diagnosis.SEARCH_PATH}  # a user's own PATH may lack ip and tc
     said = subprocess.run(command, env=path, capture_output=True, text=True, cwd=ROOT, check=False)
     assert said.stdout.strip() == "reno", said.stderr
 
@@ -222,7 +222,9 @@ def start(
     def has_traffic() -> bool:
         if opened._supervisor is not None:
             found.update(descendants(opened._supervisor.pid))
-        names = [name for pid, name in found.items() if lives(pid)]  # the rig has pinged, too
+        names = [
+            name for pid, name in found.items() if lives(pid)
+        ]  # found also has the rig's own ping
         return names.count("iperf3") == 2 and "ping" in names and "delay_line" in names
 
     wait_until(has_traffic)

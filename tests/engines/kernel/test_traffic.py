@@ -56,7 +56,7 @@ def test_ping_that_was_killed_has_said_what_came() -> None:
 
 
 class Shell:
-    """In place of the rig's server: ping ends at once, with a status."""
+    """A stand-in for the rig's server, where ping ends at once with a status."""
 
     def __init__(self, status: int) -> None:
         self.status = status

@@ -50,7 +50,7 @@ def test_diagnose_finds_nothing_where_mahimahi_can_call_iptables(iptables: str) 
         (replace(HEALTHY, no_new_privileges=True), "no_new_privs", "outside this sandbox"),
         (replace(HEALTHY, capabilities=~(1 << 12)), "CAP_NET_ADMIN", "--privileged"),
         (replace(HEALTHY, capabilities=~(1 << 21)), "CAP_SYS_ADMIN", "--privileged"),
-        # What cannot be cured is named before what can.
+        # A defect of the machine is named before a defect of the installation.
         (
             replace(HEALTHY, tun=False, missing=("mm-delay",)),
             "/dev/net/tun is missing",

@@ -1,4 +1,4 @@
-"""The engine of real mahimahi: its figures, the ways in which runs end, and that nothing is left.
+"""The engine of real mahimahi: its figures, the ends of runs, and the cleanup.
 
 Everything here is a real run of a few seconds; figures are compared loosely.
 """
@@ -41,9 +41,9 @@ from tests.experiments.fakes import built_spec, network, run_spec
 pytestmark = [pytest.mark.real_time, pytest.mark.usefixtures("no_folder_is_left")]
 
 LONG_S = 100
-"""Runs that are ended by somebody."""
+"""Duration of runs that a test ends early (s)."""
 MARGIN_S = 25
-"""What ending may take at most, patience with those that do not listen included."""
+"""Time limit of the end of a run (s), including the patience with unresponsive processes."""
 
 # A worker: one run, whose record it prints.
 WORKER = """
@@ -125,7 +125,7 @@ def test_queue_with_a_limit_drops(settings: MahimahiSettings) -> None:
 def test_burst_loses_what_the_first_device_cannot_hold(
     settings: MahimahiSettings, tmp_path: Path
 ) -> None:
-    """How much of the wide one is lost depends on the host; the emulated host loses half."""
+    """The loss of the wide burst depends on the host; the emulated host loses half."""
     log = tmp_path / "kept.log"
     real = dataclasses.replace(settings, keep_log=log)
     emulated = EmulatorSettings.of(ROOT / "build" / "emulate")
@@ -162,7 +162,7 @@ def test_links_that_mahimahi_does_not_have_are_refused(tmp_path: Path) -> None:
 
 
 def test_link_that_is_silent_at_the_end_is_measured(settings: MahimahiSettings) -> None:
-    """Nothing can be in its log then: that is no disk which was full."""
+    """A log without events at its end is not the sign of a full disk."""
     spec = spec_for(settings, 2)
     trace = "".join(f"{time_ms}\n" for time_ms in [*range(2, 1201, 2), 5000])
     spec = dataclasses.replace(
@@ -270,7 +270,7 @@ def test_run_is_an_ordinary_users(
 
 
 def test_run_that_nohup_started_ends(settings: MahimahiSettings) -> None:
-    """mm-link ends its child with SIGHUP, which nohup has all that it starts ignore."""
+    """mm-link ends its child by SIGHUP, which children of nohup ignore."""
     worker = start_worker(settings, spec_for(settings, None), "nohup")
     run = observe(settings.folder)
     for name in ("receiver", "mm-delay", "mm-link", "sender"):
@@ -284,7 +284,7 @@ def test_run_that_nohup_started_ends(settings: MahimahiSettings) -> None:
 def test_killed_worker_leaves_nothing(settings: MahimahiSettings) -> None:
     worker = start_worker(settings, spec_for(settings, LONG_S))
     run = observe(settings.folder)
-    assert len(run.left_behind()) > 8  # the test would see it
+    assert len(run.left_behind()) > 8  # the test would notice remains
     worker.kill()
     worker.communicate()
     nothing_is_left(run, MARGIN_S)
@@ -307,7 +307,7 @@ def test_process_that_is_ended_in_the_middle_is_a_fault_and_leaves_nothing(
     number: int,
     reason: str,
 ) -> None:
-    # Nobody ends the run of a supervisor that was killed: it goes on to its end.
+    # No process ends the run of a killed supervisor: it continues to its end.
     is_orphaned = victim == "supervisor" and number == signal.SIGKILL
     spec = spec_for(settings, 4 if is_orphaned else LONG_S)
     record = background.submit(settings.open().run, spec)
@@ -319,7 +319,7 @@ def test_process_that_is_ended_in_the_middle_is_a_fault_and_leaves_nothing(
 
 @pytest.fixture
 def small_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A disk of 2 MB, on which the folders of runs are."""
+    """A disk of 2 MB for the folders of runs."""
     if os.geteuid() != 0:
         pytest.skip("NOT TESTED: a full disk; only root can mount a small one")
     folder = Path("/tmp") / f"kneepoint-disk-{os.getpid()}"
@@ -382,7 +382,7 @@ def test_log_is_kept_where_it_is_wanted(settings: MahimahiSettings, tmp_path: Pa
 
 
 def planted(folder: Path, user: tuple[int, int], script: str) -> None:
-    """Does what a process of the run's user could do in the part of the folder that is theirs."""
+    """Runs a script as the run's user, in the subfolder that belongs to this user."""
     subprocess.run(
         ["sh", "-c", script], cwd=folder, user=user[0], group=user[1], extra_groups=[], check=True
     )

@@ -1,4 +1,4 @@
-"""What needs no system to change; the installation itself is tried where CI makes it."""
+"""The parts of the installation that change no system; CI tests the installation itself."""
 
 import os
 import re
@@ -86,7 +86,7 @@ def test_changes_refuse_a_file_that_is_no_record(
         Changes.read()
 
 
-# What mahimahi is to iptables: set-user-id root, with its caller's environment.
+# A caller of iptables like mahimahi: set-user-id root, with the environment of its caller.
 SET_UID_CALLER = """
 #include <unistd.h>
 int main(int argc, char **argv) { return argc > 1 ? execv(argv[1], argv + 1) : 1; }

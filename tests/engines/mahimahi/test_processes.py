@@ -68,7 +68,7 @@ DEAD = 0x7FFFFFFF  # beyond all process ids of Linux
 
 
 def test_rules_of_the_dead_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rules of a shell that is no more, and neither those of one that lives nor of others."""
+    """Rules of an ended shell are deleted, but not rules of a living shell or of other programs."""
     own = Path("/proc/self/comm")
     name = own.read_text()
     rules = [line.format(n=2, mark=DEAD) for line in (SHELL, LEAVING)]
@@ -94,7 +94,7 @@ def test_rules_of_the_dead_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sessions() -> list[int]:
-    """The session of every process that is alive."""
+    """Returns the session of every living process."""
     found = []
     for pid in filter(lives, psutil.pids()):
         with suppress(ProcessLookupError):

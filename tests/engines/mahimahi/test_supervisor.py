@@ -1,4 +1,4 @@
-"""What a supervisor makes of a run without a result; a script takes the shells' place."""
+"""A supervisor's answer to a run without a result; a script stands in for the shells."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -61,7 +61,7 @@ def answer_to(
     ("said", "sender_said", "complaint", "is_entry", "answer"),
     [
         (SILENCE, "", "", False, ("fault", "silence")),
-        # The sender of a shell that failed may still have the time to say what it saw.
+        # The sender in a failed shell may still print its report.
         (SILENCE, "", COMPLAINT, False, ("fault", "mahimahi: up.trace: not sorted")),
         (SILENCE, "", "", True, ("failed", "silence")),
         (SILENCE, "", COMPLAINT, True, ("failed", "silence")),

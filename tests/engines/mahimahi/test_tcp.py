@@ -126,7 +126,9 @@ def test_figures_of_a_flow_are_the_emulators(
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     settings = replace(real_engine(), folder=tmp_path)
     opens_with = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
-    controller = "bbr" if opens_with == "bbr" else "reno"  # nothing else is free of its pacing
+    controller = (
+        "bbr" if opens_with == "bbr" else "reno"
+    )  # other controllers would keep BBR's pacing
     try:
         tcp.require_settings(load(controller=controller))
     except KneepointError as error:

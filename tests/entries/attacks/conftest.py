@@ -1,4 +1,4 @@
-"""The small link of the emulator's tests, and what was built to attack on it."""
+"""The small link of the emulator's tests, and the attacking entries."""
 
 from tests.entries.conftest import objects, small_link
 

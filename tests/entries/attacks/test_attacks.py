@@ -10,7 +10,7 @@ from tests.entries.building import address_of, require_lost, run_batch, scenario
 
 pytestmark = pytest.mark.attacks
 
-_LOST = {  # besides those of test_isolation
+_LOST = {  # besides the attacks of test_isolation
     "fork_bomb": "system call clone",
     "threads": "starts threads, which virtual time lacks",
     "execve": "system call execve",
@@ -88,7 +88,8 @@ def test_forged_times_gain_nothing(
 def test_who_reads_ahead_differs_from_its_repetition(
     objects: dict[str, Path], small_link: Link, tmp_path: Path
 ) -> None:
-    """A contest's repeated runs tell nothing in advance, which changes nothing for others."""
+    """A repeated run without lookahead reveals entries that read ahead, and changes no honest
+    run."""
     environment = _environment("speaks_itself", tmp_path / "none")
     host = {"host_model": "event-loop:delays_us=0+50+400+3000"}
     forging = scenario_of(small_link, objects["attacks"], environment, **host)

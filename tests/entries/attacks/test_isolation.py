@@ -1,4 +1,4 @@
-"""What an entry can reach, from a static constructor on, with namespaces and with filters alone."""
+"""The isolation of entries, also in static constructors, with namespaces and with filters alone."""
 
 import json
 import subprocess
@@ -130,7 +130,7 @@ def test_the_end_of_the_emulator_ends_the_entry(objects: dict[str, Path], small_
     hostile = scenario_of(small_link, objects["attacks"], {"ATTACK": "never_returns"})
     with subprocess.Popen([EMULATE, "--batch"], stdin=subprocess.PIPE) as emulator:
         assert emulator.stdin is not None
-        # Each run ends soon: on a busy host a single one may be over before anyone looks.
+        # Runs are short: on a busy host, a single run may end before the test observes it.
         emulator.stdin.write(30 * (json.dumps({"scenario": hostile}).encode() + b"\n"))
         emulator.stdin.flush()
         wait_until(lambda: are_running(str(objects["attacks"])))

@@ -1,8 +1,8 @@
-"""Tables of whose rows it is known which are honest: printed from our own runs of other seeds.
+"""Tables with known honest and wrong rows, printed from our own runs with other seeds.
 
-A pool has many runs of every setting. Some of them a study ran, some may be added, and of the rest
-one is printed as reports print: rounded or cut off, and in some tables because it was the best or
-the worst of several.
+A pool has many runs of every setting: runs of a study, runs that may be added, and runs of which
+one is printed as in reports: rounded or truncated, and in some tables as the best or the worst of
+several runs.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,8 @@ from kneepoint.questions.audit.tables import added_runs, compute
 from tests.analysis import synthetic
 
 STUDIED, ADDED, PRINTED = 5, 30, 20
-"""So many runs of each setting are a study's, may be added, may be printed."""
+"""The numbers of runs of each setting that a study has, that may be added, and that may be
+printed."""
 POOL = STUDIED + ADDED + PRINTED
 STEPS = (10, 30)
 """As in kneepoint.questions.audit.Audit."""
@@ -44,9 +45,9 @@ WAYS = (
     *((metric, FOLLOWS) for metric in (THROUGHPUT, SIGNAL_DELAY)),
     (POWER, ONLY),
 )
-"""What is made wrong: one of three numbers, one of two from which power follows, the only one."""
+"""The wrong number: one of three, one of two that determine power, or the only number."""
 EVERY = 8
-"""One row in so many of a table is made wrong, and at least one."""
+"""One in EVERY rows of a table is made wrong, but at least one row."""
 
 Setting = tuple[str, str, str]
 """Controller, parameters as JSON, network."""
@@ -56,7 +57,7 @@ Pool = Mapping[Setting, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Fault:
-    """What was made wrong of a row, and how much: nothing of an honest one."""
+    """The error planted in a row, and its size; none in an honest row."""
 
     metric: str = ""
     way: str = ""
@@ -64,17 +65,17 @@ class Fault:
 
 
 def with_all(pool: Pool, setting: Setting, **figures: float) -> Pool:
-    """The pool in which every run of a setting has these figures besides its metrics."""
+    """Returns the pool with these further figures in every run of a setting."""
     return {**pool, setting: pool[setting].assign(**figures)}
 
 
 def setting_of(row: Record) -> Setting:
-    """The setting of a published row, which has a column parameters."""
+    """Returns the setting of a published row, which has a column parameters."""
     return row["controller"], row["parameters"], row["network"]
 
 
 def stated(row: Record) -> dict[str, float]:
-    """The parameters that a published row prints."""
+    """Returns the parameters that a published row prints."""
     return {
         name.removeprefix(PARAMETER): value
         for name, value in row.items()
@@ -83,12 +84,12 @@ def stated(row: Record) -> dict[str, float]:
 
 
 def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.DataFrame:
-    """The audit of one printing of the tables.
+    """Returns the audit of one printing of the tables.
 
     Args:
         published: their rows, as `Results.published`, with the parameters of each as JSON.
-        pool: runs of the setting of each.
-        seed: of everything that is drawn.
+        pool: runs of the setting of each row.
+        seed: of all random draws.
         wrong: whether some rows are made wrong.
 
     Returns:
@@ -125,7 +126,7 @@ def verdicts(published: pd.DataFrame, pool: Pool, seed: int, wrong: bool) -> pd.
 
 
 def _with_added(results: Results, pool: Pool) -> Results:
-    """With the runs that are asked for, from the part of the pool that may be added."""
+    """Returns the results with the requested runs, from the part of the pool that may be added."""
     added: dict[Setting, pd.DataFrame] = {}
 
     def current() -> Results:
@@ -144,7 +145,8 @@ def _with_added(results: Results, pool: Pool) -> Results:
 
 
 def _selection(random: np.random.Generator) -> Selection | None:
-    """A quarter of the tables print the best or the worst; half of these say of how many."""
+    """Returns a selection for a quarter of the tables; half of the selections state the number of
+    runs."""
     if random.random() < 3 / 4:
         return None
     extreme: Literal["best", "worst"] = "best" if random.random() < 1 / 2 else "worst"
@@ -153,14 +155,14 @@ def _selection(random: np.random.Generator) -> Selection | None:
 
 
 def _one_of(runs: pd.DataFrame, selection: Selection | None, random: np.random.Generator) -> Record:
-    """The run that is printed."""
+    """Returns the printed run."""
     tried = runs.iloc[random.permutation(len(runs))[: SELECTED_OF if selection else 1]]
     order = tried.sort_values(POWER, kind="stable")
     return records(order)[-1 if selection is None or selection.extreme == "best" else 0]
 
 
 def _with_steps(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the worth of each last digit: a dropped zero is a digit, too."""
+    """Returns the rows with one unit of each last digit, counting dropped zeros as digits."""
     shown = rows.rename(columns={metric: f"published_{metric}" for metric in METRICS})
     steps = {STEP + m: resolution(shown, m) for m in METRICS if m in rows}
     return rows.assign(**steps)
@@ -186,7 +188,7 @@ def _fault(row: Record, random: np.random.Generator) -> Fault:
 
 
 def _print(row: Record, run: Record, fault: Fault, is_more: bool, cuts_off: bool) -> Record:
-    """The row with the numbers of the run, of which one may be wrong."""
+    """Returns the row with the run's numbers, one of which may be wrong."""
     numbers = {metric: float(run[metric]) for metric in METRICS}
     if fault.metric:
         numbers[fault.metric] *= 1 + fault.size if is_more else 1 / (1 + fault.size)

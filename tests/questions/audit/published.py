@@ -1,4 +1,4 @@
-"""The published tables as they should be, with chance and a replay made up: nothing is emulated."""
+"""The published tables without errors, with made-up chance and replay: nothing is emulated."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -23,7 +23,7 @@ from kneepoint.questions.audit.beside import LIMITS
 
 CONFIG = Path("config/config.yaml")
 
-# What a replay gives for the rows that cannot be right: throughput, signal delay.
+# The replay of the rows that cannot be right: throughput, signal delay.
 RIGHT: Mapping[tuple[str, int], tuple[float, float]] = {
     ("001-aimd", 6): (2.71, 213),
     ("001-delay-threshold", 2): (4.32, 190),
@@ -40,19 +40,19 @@ RAN: dict[str, Any] = {
     "sure": 1.0,
     **dict.fromkeys(LIMITS, 0.0),
 }
-"""What `beside` and the audit say of rows that all ran."""
+"""Columns of `beside` and of the audit for rows that all ran."""
 
 
 @cache
 def printed() -> pd.DataFrame:
-    """Every row of the tables of reports, as it is printed."""
+    """Returns every row of the tables of reports, as printed."""
     paths = sorted((CONFIG.parent / "published").glob("0*.yaml"))
     return published_frame(load_table(CONFIG, path.stem) for path in paths)
 
 
 @cache
 def truth() -> pd.DataFrame:
-    """The rows that print a number, each with what a long measurement would give."""
+    """Returns the rows that print a number, with the means of a long measurement."""
     rows = printed()
     rows = rows[rows["replayable"] & (rows["table"] != REPEATS)]
     rows = rows.reindex(columns=[*rows.columns, *(m for m in METRICS if m not in rows)])
@@ -62,17 +62,18 @@ def truth() -> pd.DataFrame:
         rows.loc[there, [THROUGHPUT, SIGNAL_DELAY]] = throughput, delay
     follows = 1e3 * rows[THROUGHPUT] / rows[SIGNAL_DELAY]
     rows[POWER] = follows.fillna(rows[POWER])
-    for metric in METRICS:  # a dropped zero is a digit, too
+    for metric in METRICS:  # dropped zeros count as digits
         shown = rows.rename(columns={metric: f"published_{metric}"}).groupby("table", sort=False)
         rows[STEP + metric] = pd.concat([resolution(table, metric) for _, table in shown])
     return rows
 
 
 def honest(seed: int, mismatch: float = 0.015) -> pd.DataFrame:
-    """Rows of `beside` in which nothing is wrong.
+    """Returns rows of `beside` without errors.
 
-    Published is one run, rounded as it is printed; ours is a mean of five. What sets the replay
-    apart from the truth has this relative standard deviation, for each row.
+    A published number is from one run, rounded as printed; ours is a mean of five runs. In each
+    row, the replay differs from the truth by a relative error with the standard deviation
+    `mismatch`.
     """
     random = np.random.default_rng(seed)
     rows = truth().copy()
@@ -98,7 +99,7 @@ def honest(seed: int, mismatch: float = 0.015) -> pd.DataFrame:
 
 
 def compared(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the differences that follow from published and ours."""
+    """Returns the rows with the differences between published and our numbers."""
     rows = rows.copy()
     for metric in METRICS:
         ours, published = rows[f"ours_{metric}"], rows[f"published_{metric}"]
@@ -108,7 +109,7 @@ def compared(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def planted(rows: pd.DataFrame, label: int, **published: float) -> pd.DataFrame:
-    """The rows with other published numbers in one row."""
+    """Returns the rows with other published numbers in one row."""
     rows = rows.copy()
     for metric, value in published.items():
         rows.loc[label, f"published_{metric}"] = value

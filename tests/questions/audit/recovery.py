@@ -1,11 +1,11 @@
-"""How often the interval of a recovery holds a parameter that was planted.
+"""How often the interval of a recovery contains a planted parameter.
 
     python -m tests.questions.audit.recovery recover-aimd-000 rtt_limit_ms=200 keepalive_ms=3000
 
 Needs the results of `make reproduce`. A planted table has the rows that the study fits, each
-measured once by the emulator with the planted parameters (host_latency_us may be one of them); a
-row that is a mean of N runs in its report: --mean TABLE=N. The study's trials, as they are, are set
-beside the planted table instead of the published one.
+measured once by the emulator with the planted parameters (which may include host_latency_us); for
+rows that are means of N runs in their report: --mean TABLE=N. The study's existing trials are
+compared with the planted table instead of the published table.
 """
 
 import argparse
@@ -38,9 +38,9 @@ EMULATE = Path("build/emulate")
 def planted_tables(
     study: StudyRuns, rows: pd.DataFrame, planted: Mapping[str, float], means: Mapping[str, int]
 ) -> Iterator[pd.DataFrame]:
-    """Yields tables without end: rows of a study, measured with planted parameters.
+    """Yields tables endlessly: rows of a study, measured with planted parameters.
 
-    A row of a table in `means` is the mean of so many runs.
+    A row of a table in `means` is the mean of that number of runs.
     """
     settings = EmulatorSettings.of(EMULATE)
     controller = load_catalogue(EMULATE).controllers[study.config.controller]
@@ -69,7 +69,8 @@ def _pairs(words: list[str]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Prints, for each planted parameter, how often it was held, and where the best trials lie."""
+    """Prints, for each planted parameter, how often the interval contained it, and the best
+    trials."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("study", help="a study that fits published tables")
     parser.add_argument("planted", nargs="+", metavar="PARAMETER=VALUE")

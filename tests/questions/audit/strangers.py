@@ -1,12 +1,12 @@
-"""How the audit judges a made-up report whose tables leave parameters open; nothing is emulated.
+"""The audit of a made-up report whose tables leave parameters open; nothing is emulated.
 
     python -m tests.questions.audit.strangers
 
-One table states the increase alone, the next varies what the first leaves open, by much; one varies
-a window, and one prints power alone. Runs of one setting differ in throughput by 0.3 % and in delay
-by 0.2 to 3 %, skewed, in whole milliseconds; each row is printed from one run, near ours. A third
-of the tables cut off the digits of one column, a third of all. A wrong table has one wrong number,
-from which its power was computed.
+The first table states only the increase, the second varies the open parameters widely; a third
+varies a window, and a fourth prints power alone. Runs of one setting differ in throughput by 0.3 %
+and in delay by 0.2 to 3 %, skewed, in whole milliseconds; each row is printed from one run, near
+our mean. A third of the tables truncate the digits of one column, a third those of all columns. A
+wrong table has one wrong number, from which its power was computed.
 """
 
 import argparse
@@ -35,12 +35,14 @@ from tests.questions.audit import planted, published
 from tests.questions.audit.planted import POOL, Pool
 
 RUNS = 30
-"""Of ours for each row."""
+"""The number of our runs for each row."""
 SIZES = (0.02, 0.05, 0.08, 0.1, 0.15, 0.2, 0.5)
 OPEN: Mapping[str, float] = {"multiply_up": 1.5, "subtract_down": 2.0}
-"""What the first table does not state, with the values of the study that replays it."""
+"""Parameters that the first table does not state, with their values in the study that replays
+it."""
 MISMATCH = 0.002
-"""The standard deviation of a row's numbers about our mean, as few replays are perfect."""
+"""The relative standard deviation of a row's numbers about our mean, because replays are
+imperfect."""
 ALARMS = ("contradicted", "unexplained")
 _TABLES: Mapping[str, tuple[str, list[dict[str, float]]]] = {
     "901-increase": ("climber", [{"increase": x} for x in (0.5, 1, 2, 3, 4, 6, 8, 11, 16, 22, 30)]),
@@ -55,7 +57,8 @@ _TABLES: Mapping[str, tuple[str, list[dict[str, float]]]] = {
 
 @cache
 def rows() -> pd.DataFrame:
-    """The rows as `Results.published` gives them, with the parameters of their replay as JSON."""
+    """Returns the rows in the form of `Results.published`, with the parameters of their replay as
+    JSON."""
     found: list[dict[str, object]] = []
     for table, (controller, stated) in _TABLES.items():
         for row, parameters in enumerate(stated):
@@ -79,7 +82,7 @@ def rows() -> pd.DataFrame:
 
 
 def _truth(controller: str, parameters: Mapping[str, float]) -> tuple[float, float, float]:
-    """Throughput, delay and the deviation of the delay, relative."""
+    """Returns throughput, delay and the relative deviation of the delay."""
     if controller == "fixed_window":
         return *synthetic.fixed_window(parameters["window"]), 0.002
     increase, up = parameters["increase"], parameters["multiply_up"]
@@ -89,7 +92,7 @@ def _truth(controller: str, parameters: Mapping[str, float]) -> tuple[float, flo
 
 @cache
 def pool() -> Pool:
-    """POOL runs of each setting."""
+    """Returns POOL runs of each setting."""
     random = np.random.default_rng(11)
     found = {}
     for row in records(rows()):
@@ -108,12 +111,12 @@ def pool() -> Pool:
 
 
 def beside(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
-    """The rows of all printings as `beside` gives them, with a column spoiled.
+    """Returns the rows of all printings in the form of `beside`, with a column spoiled.
 
     Args:
-        printings: of each table.
-        seed: of everything that is drawn.
-        size: by how much a number of each table is wrong, relative.
+        printings: number of printings of each table.
+        seed: of all random draws.
+        size: relative error of one number of each table.
     """
     random = np.random.default_rng(seed)
     base, runs = rows(), pool()
@@ -139,7 +142,7 @@ def beside(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
 def _printed(
     table: pd.DataFrame, runs: list[pd.DataFrame], random: np.random.Generator, size: float
 ) -> pd.DataFrame:
-    """A table with one run as printed, and RUNS others as ours."""
+    """Returns a table with one run as printed, and RUNS others as ours."""
     wrong = int(random.integers(len(table))) if size else -1
     spoiled = str(random.choice([THROUGHPUT, SIGNAL_DELAY]))
     cut_off = [set(METRICS), {str(random.choice(list(METRICS)))}, set()][int(random.integers(3))]
@@ -168,13 +171,13 @@ def _printed(
 
 
 def judged(printings: int, seed: int, size: float = 0.0) -> pd.DataFrame:
-    """The audit of these printings: table, row, spoiled, verdict."""
+    """Returns the audit of these printings: table, row, spoiled, verdict."""
     found = beside(printings, seed, size)
     return audit(found, dict.fromkeys(found["table"], synthetic.DESCRIPTION), {})[0]
 
 
 def main() -> None:
-    """Prints the share of honest rows accused, and the share of wrong ones found, by size."""
+    """Prints the share of accused honest rows, and the share of found wrong rows, by size."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tables", type=int, default=2000, help="honest ones (%(default)s)")
     parser.add_argument("--wrong", type=int, default=80, help="of each size (%(default)s)")

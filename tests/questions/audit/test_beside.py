@@ -1,4 +1,4 @@
-"""Our runs beside published rows, and where one more run may lie."""
+"""Our runs beside published rows, and the interval of one further run."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""How near a printed row is to our runs, and how sure that is."""
+"""The distance of a printed row from our runs, and its certainty."""
 
 import math
 
@@ -27,7 +27,7 @@ def runs(delays: list[float], throughput: float = 3.0) -> pd.DataFrame:
 
 
 def row(ours: pd.DataFrame, delay: float, **steps: float) -> pd.DataFrame:
-    """A row that prints 3.00 Mbit/s at this delay, beside ours."""
+    """A row that prints 3.00 Mbit/s at this delay, beside our runs."""
     place = {"table": "t", "row": 0, "controller": "fixed_window", "network": "contest"}
     numbers = {THROUGHPUT: 3.0, SIGNAL_DELAY: delay, POWER: 3e3 / delay, "parameter_window": 10.0}
     known = {STEP + name: step for name, step in steps.items()}
@@ -52,8 +52,8 @@ def test_a_row_far_from_a_limit_is_sure_and_one_at_it_is_not() -> None:
         (104, math.nan, 3.0, "close"),
         (114, math.nan, 3.0, WITHIN_SPREAD),
         (140, math.nan, 3.0, "off"),
-        (90, 10, 3.0, "reproduced"),  # 99.9, cut off
-        (100, 1, 3.0399, "reproduced"),  # 3.00 may be 3.0099, cut off, and 1 % is near
+        (90, 10, 3.0, "reproduced"),  # 99.9, truncated
+        (100, 1, 3.0399, "reproduced"),  # 3.00 may be a truncated 3.0099, and 1 % is near
         (100, 1, 3.0401, "close"),
         (100, 1, 2.9651, "reproduced"),  # or 2.995, rounded
         (100, 1, 2.9649, "close"),

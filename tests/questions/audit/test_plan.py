@@ -1,4 +1,4 @@
-"""Runs added to published rows until their verdict is clear: which, how many, and where."""
+"""Runs added until verdicts on published rows are clear: their settings, numbers and hosts."""
 
 import dataclasses
 import json
@@ -28,12 +28,12 @@ LATENCY_US = 500
 
 
 def power(window: int, latency_us: float = LATENCY_US) -> float:
-    """The mean over many runs."""
+    """Returns the expected power."""
     return 250 * window / (80 + 0.02 * latency_us + window**2 / 3)
 
 
 def noisy(spec: RunSpec) -> RunRecord:
-    """Power is that of `power`, with a deviation of 2 %."""
+    """Power as by `power`, with a deviation of 2 %."""
     noise = np.random.default_rng(int(spec.run_id[:8], 16)).standard_normal()
     window = spec.parameters["window"]
     throughput = 0.25 * window
@@ -49,14 +49,14 @@ def noisy(spec: RunSpec) -> RunRecord:
 
 
 ROWS = {4: 1.0, 14: 1.06, 20: 1.25, 8: 1.001}
-"""Of each window how many times the power is ours what is printed: 1.06 is a limit."""
+"""The ratio of our power to the printed power of each window: 1.06 is near a limit."""
 FITTED = {6: 1.0, 10: 1.0, 12: 1.0}
 Open = Callable[..., FakeJob]
 
 
 @pytest.fixture
 def open_job(tmp_path: Path) -> Open:
-    """Gives jobs for the added runs, whose studies have run; keywords are settings of the audit."""
+    """Makes jobs for the added runs of finished studies; keywords are settings of the audit."""
 
     def write(path: str, content: object) -> None:
         wire.write(tmp_path / "config" / path, content)
@@ -131,7 +131,7 @@ def test_what_is_off_runs_where_the_fit_leaves_the_host_open(open_job: Open) -> 
         assert powers.mean()[trial] == pytest.approx(power(20, latency_us), rel=0.03)
     row = audited(job).loc[20]
     assert row["host_low_power"] < row["low_power"] or row["host_high_power"] > row["high_power"]
-    assert row["runs"] == 12  # those elsewhere do not count
+    assert row["runs"] == 12  # runs on other hosts do not count
 
 
 @pytest.mark.slow

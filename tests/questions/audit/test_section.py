@@ -1,4 +1,4 @@
-"""What the report says of the audit."""
+"""The report's section on the audit."""
 
 from typing import Any
 

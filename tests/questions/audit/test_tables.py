@@ -1,4 +1,4 @@
-"""The audit: what is found in printed tables and in made-up ones, and what is no evidence."""
+"""The audit: findings in printed and made-up tables, and numbers that are no evidence."""
 
 import math
 import os
@@ -38,7 +38,7 @@ OURS = [f"ours_{metric}" for metric in METRICS]
 
 
 def judged(rows: pd.DataFrame, **described: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The audit of rows whose tables are described so."""
+    """Returns the audit of rows, given descriptions of their tables."""
     source = synthetic.DESCRIPTION.model_copy(update=described)
     return audit(rows, dict.fromkeys(rows["table"], source), {})
 
@@ -61,7 +61,7 @@ def beside(
     power: Sequence[float] = (),
     ours: Sequence[tuple[float, float]] = (),
 ) -> pd.DataFrame:
-    """A table of windows 1, 2, 4, ... as `beside` gives it; ours as published."""
+    """A table of windows 1, 2, 4, ... in the form of `beside`; by default ours equals published."""
     windows = [2.0**i for i in range(len(throughput))]
     rows = pd.DataFrame({"parameter_window": windows, "row": range(len(windows))}).assign(
         table="001-windows",
@@ -88,11 +88,11 @@ def without_runs(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**dict.fromkeys(OURS, math.nan))
 
 
-# What the audit finds -------------------------------------------------------------------------
+# Findings of the audit -------------------------------------------------------------------------
 
 
 def as_printed(ours: pd.DataFrame) -> pd.DataFrame:
-    """What is really printed, beside honest runs of ours."""
+    """Returns the printed rows beside honest runs of ours."""
     rows = ours.copy()
     there = published.printed().set_index(["table", "row"])
     for metric in (THROUGHPUT, SIGNAL_DELAY, POWER):
@@ -116,7 +116,7 @@ def test_the_rows_that_cannot_be_right_are_found_and_no_other() -> None:
 
 
 MANY = int(os.environ.get("KNEEPOINT_AUDIT_SEEDS", "4"))
-"""More of them take minutes: KNEEPOINT_AUDIT_SEEDS=300."""
+"""The number of seeds; KNEEPOINT_AUDIT_SEEDS=300 takes minutes."""
 
 
 @pytest.mark.slow
@@ -168,8 +168,8 @@ def test_a_row_copied_from_another_is_found() -> None:
 
 
 def test_arithmetic_allows_what_rounding_hides() -> None:
-    # 1.005 / 0.0995 and 0.995 / 0.1005 are as far as 1.00 and 100 can be off; plus half a digit.
-    # 1.00 may also be 1.0099, cut off.
+    # 1.005 / 0.0995 and 0.995 / 0.1005 are the extremes for 1.00 and 100, plus half a digit. 1.00
+    # may also be a truncated 1.0099.
     rows = beside([1.0] * 4, [100] * 4, [10.09, 10.13, 10.18, 9.80])
     assert [each.row for each in checks.arithmetic(rows)] == [2, 3]
     assert [(each.row, each.metric) for each in checks.truncations(rows)] == [(1, THROUGHPUT)]
@@ -243,13 +243,13 @@ def test_a_jump_that_ours_makes_too_is_the_links() -> None:
     assert list(neighbours(beside(throughput, delay, ours=ours))) == []
     ours[4] = (1.4, 0.8 * 250)
     assert {each.row for each in neighbours(beside(throughput, delay, ours=ours))} == {4}
-    ours[4] = (9.9, 0.8 * 250)  # and has no neighbour of more throughput
+    ours[4] = (9.9, 0.8 * 250)  # without a neighbour of more throughput
     rows = beside(throughput, delay, ours=ours).drop(columns="parameter_window")
     assert list(neighbours(rows)) == []
 
 
 def replayed(off: Sequence[float]) -> pd.DataFrame:
-    """A table whose delays are ours times these; no two of its rows are neighbours."""
+    """A table whose delays are ours times these factors; no two of its rows are neighbours."""
     rates, delays = 1.0 + 0.1 * np.arange(len(off)), 1000.0 + 100 * np.arange(len(off))
     rows = beside(list(rates), list(delays * off), ours=list(zip(rates, delays, strict=True)))
     return rows.drop(columns="parameter_window").assign(runs=LEAST_RUNS)
@@ -267,7 +267,7 @@ def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() ->
     assert 0 < found.more["p"] < LEVEL
     assert list(checks.replays(table(0.004, 1.04))) == []  # close to ours
     assert list(checks.replays(table(0.03, 1.08))) == []
-    assert list(checks.replays(table(0.004, 1.08, others=4))) == []  # these show too little
+    assert list(checks.replays(table(0.004, 1.08, others=4))) == []  # too few others
 
 
 def test_a_number_that_another_host_explains_is_no_evidence() -> None:
@@ -279,10 +279,17 @@ def test_a_number_that_another_host_explains_is_no_evidence() -> None:
 
 
 def test_a_row_nearer_to_ours_than_its_table_is_no_evidence() -> None:
-    others = [1 / 0.57, 1 / 0.56, 1 / 0.565, 1 / 0.57, 1 / 0.56, 1 / 0.565]  # ours is 43 % less
+    others = [
+        1 / 0.57,
+        1 / 0.56,
+        1 / 0.565,
+        1 / 0.57,
+        1 / 0.56,
+        1 / 0.565,
+    ]  # our delay is 43 % less
     assert list(checks.replays(replayed([*others, 1 / 0.78, 1 / 0.75]))) == []
     found = {each.row: each.more["usual"] for each in checks.replays(replayed([*others, 6.0]))}
-    assert found == {6: pytest.approx(0.435, abs=0.001)}  # of published, not a logarithm
+    assert found == {6: pytest.approx(0.435, abs=0.001)}  # relative to published, not a logarithm
 
 
 def test_a_throughput_above_its_links_capacity_is_evidence() -> None:
@@ -327,7 +334,7 @@ def test_verdicts_and_their_evidence() -> None:
     [
         ("spread", [98, 205], True),
         ("spread", [101.2, math.nan], False),
-        ("spread", [100.9, math.nan], True),  # 100 may be 100.9, cut off
+        ("spread", [100.9, math.nan], True),  # 100 may be a truncated 100.9
         ("host", [95, 210], True),
     ],
 )
@@ -374,7 +381,7 @@ def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None
 # Runs that are no evidence ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", [0, 5])  # that has, and that lacks, a wrong number beside it
+@pytest.mark.parametrize("row", [0, 5])  # with and without a wrong number in the same row
 @pytest.mark.parametrize("name", list(LIMITS))
 def test_a_row_has_no_evidence_where_our_runs_flood_or_are_at_their_bound_or_stand_still(
     name: str, row: int
@@ -402,7 +409,7 @@ def test_runs_that_are_no_evidence_contradict_no_row_and_arithmetic_still_does()
     found, evidence = judged(wrong)
     assert found["verdict"].tolist() == ["no evidence", "contradicted"]
     (arithmetic,) = records(select(evidence, kind="arithmetic"))
-    assert arithmetic["remark"] == checks.UNSURE  # our runs cannot tell
+    assert arithmetic["remark"] == checks.UNSURE  # our runs do not determine the wrong number
 
 
 def test_no_run_is_added_to_a_flood_and_it_moves_no_median() -> None:
@@ -461,7 +468,7 @@ def test_a_replay_on_another_network_is_named_and_gives_no_verdict() -> None:
 
 def test_each_row_of_a_table_is_judged_on_its_own_network() -> None:
     (table,) = tables = ("001-fixed-window",)
-    rows = select(synthetic.published_rows(), table=table).drop(index=7)  # made wrong
+    rows = select(synthetic.published_rows(), table=table).drop(index=7)  # a planted error
     there = np.arange(len(rows)) % 2 == 1
     networks = (synthetic.NETWORK, "lab")
     rows["network"] = np.where(there, networks[1], networks[0])
@@ -498,7 +505,7 @@ def test_a_row_whose_runs_failed_is_told_with_the_reason() -> None:
 def of_audit(
     numbers: dict[str, tuple[float, float]], wrong: str = "", verdict: str = "contradicted"
 ) -> Record:
-    """A row of audit: what is published and ours, by metric."""
+    """A row of the table audit: published and our numbers, by metric."""
     found: Record = {"wrong": wrong, "verdict": verdict}
     for metric in METRICS:
         published, ours = numbers.get(metric, (float("nan"), float("nan")))

@@ -36,11 +36,12 @@ LABELS = {
     planted.ONLY: "Power, printed alone",
 }
 ALARMS = ("contradicted", "unexplained")
-"""The verdicts that say of an honest row that something is wrong."""
+"""The verdicts that are false alarms on an honest row."""
 
 
 def printable(results: Results) -> pd.DataFrame:
-    """The published rows that studies replay with one setting, with its parameters as JSON."""
+    """Returns the published rows that studies replay with one setting, with its parameters as
+    JSON."""
     published = results.published
     audited = pd.read_parquet(results.folder / "audit.parquet")
     single = audited[(audited["settings"] == 1) & (audited["kind"] == "published")]
@@ -54,7 +55,7 @@ def printable(results: Results) -> pd.DataFrame:
 
 
 def make_pool(rows: pd.DataFrame) -> Pool:
-    """POOL fresh runs of the setting of each row."""
+    """Returns POOL fresh runs of the setting of each row."""
     engine = EmulatorSettings.of(EMULATE)
     controllers = load_catalogue(EMULATE).controllers
     pool: dict[Setting, pd.DataFrame] = {}
@@ -77,7 +78,7 @@ def make_pool(rows: pd.DataFrame) -> Pool:
 
 
 def accused(found: pd.DataFrame) -> "pd.Series[bool]":
-    """Which rows are said to be wrong, or are far from ours for no reason."""
+    """Returns which rows are contradicted or unexplained."""
     return found["verdict"].isin(ALARMS)
 
 
@@ -97,9 +98,9 @@ def print_honest(found: pd.DataFrame) -> None:
 
 
 def detection(found: pd.DataFrame) -> pd.DataFrame:
-    """The share of wrong rows that are accused: columns label, size, rows, found.
+    """Returns the share of wrong rows that are accused: columns label, size, rows, found.
 
-    Which number is wrong makes little difference beside what else is printed.
+    Detection depends little on which number is wrong, and more on the other printed numbers.
     """
     spoiled = found[found["metric"] != ""]
     labels = spoiled["way"].map(LABELS)

@@ -31,6 +31,6 @@ def calibration() -> StudyRuns:
 
 @cache
 def real_parts() -> dict[str, Any]:
-    """The fit among all that was done for real."""
+    """The fit's part of the real results."""
     fit = {"calibration": calibration(), "delays": delays(), "spread": spread()}
     return {"is_real": True, **fit}

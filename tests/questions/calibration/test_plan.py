@@ -1,4 +1,4 @@
-"""The emulated host is fitted to real runs: a planted one is recovered."""
+"""The emulated host is fitted to real runs: the fit recovers a planted host."""
 
 import dataclasses
 import json
@@ -39,7 +39,7 @@ def on_planted_host(spec: RunSpec) -> RunRecord:
 
 @pytest.fixture
 def open_job(tmp_path: Path) -> Open:
-    """Gives jobs by the folder of their results."""
+    """Makes jobs, given the folder of their results."""
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     prepare_wire(tmp_path, tmp_path / "networks/wire")
 
@@ -80,7 +80,9 @@ def test_every_confirmed_setting_is_emulated_on_the_host_found(open_job: Open) -
             float(runs[runs["trial"] == trial]["signal_delay_p95_ms"].mean())
             for runs in (real, emulated)
         ]
-        assert means[0] == pytest.approx(means[1], abs=0.2)  # 50 us more of the host make 1 ms
+        assert means[0] == pytest.approx(
+            means[1], abs=0.2
+        )  # 50 us more of the host's latency make 1 ms
 
 
 def test_planted_spread_of_lateness_is_recovered(open_job: Open) -> None:
@@ -124,7 +126,7 @@ def test_emulated_processes_wait_as_long_as_real_ones_did(open_job: Open) -> Non
     delays = read_frame(job.out_dir / "delays.parquet", DELAYS)
     assert list(delays["one_in"]) == [1, 2, 4]
     assert list(delays["delay_us"]) == pytest.approx([4, 9.6, 90])
-    assert list(delays["n_runs"]) == [9] * 3  # of the windows only
+    assert list(delays["n_runs"]) == [9] * 3  # of fixed windows only
     assert hosts
     assert all("delays_us=4+10+90" in host for host in hosts)
 

@@ -1,4 +1,4 @@
-"""The fit of the emulated host, as it is read, and what the report says of it."""
+"""Reading the fit of the emulated host, and its section of the report."""
 
 from pathlib import Path
 

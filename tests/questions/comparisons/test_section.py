@@ -1,4 +1,4 @@
-"""What the report says of comparisons and of swept networks."""
+"""The report's section on comparisons and swept networks."""
 
 import re
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ TEMPLATES = Path("config/comparisons")
 
 
 def said_of(comparison: str, shares: Sequence[tuple[str, float]]) -> str:
-    """What a template of the configuration says of these labels and shares beside CUBIC."""
+    """Returns the text of a configuration's template for these labels and shares beside CUBIC."""
     lines = [
         {
             **{"comparison": comparison, "engine": "emulator", "flow": "first", "label": label},

@@ -1,4 +1,4 @@
-"""Comparisons: figures of flows and probes, beside the kernel, beside what is published."""
+"""Comparisons: figures of flows and probes, against the kernel and published numbers."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ Told = Mapping[str, Mapping[str, Any]]
 
 
 def run_of(flows: Told, probes: Told | None = None, **more: Any) -> dict[str, Any]:
-    """A run of Reno under traffic, with what is told of its flows and probes."""
+    """Returns a run of Reno under traffic, with these metrics of flows and probes."""
     place = {"traffic": "web", "network": "router", "label": "Reno"}
     titles = {"traffic_title": "A page and pings", "network_title": "A router"}
     told = {
@@ -158,11 +158,11 @@ def test_shares_are_of_the_throughput_of_all_endless_flows() -> None:
     assert found.loc["second", "jains_index"] == pytest.approx((16 / (2 * 10) + 1) / 2)
     idle = told((0.0, 0.0))
     assert idle["n"].tolist() == [0, 0] and idle["mean"].isna().all()
-    assert comparisons.shares(pages(2)).empty  # one endless flow has nobody to share with
+    assert comparisons.shares(pages(2)).empty  # a single endless flow shares nothing
 
 
 def sawtooth(tops: Sequence[float], fall: float) -> "np.ndarray[Any, np.dtype[np.float64]]":
-    """Ramps of twenty samples from `fall` of the top before to the top."""
+    """Ramps of twenty samples, each from `fall` times the previous top to its top."""
     parts, before = [], 10.0
     for top in tops:
         parts.append(np.linspace(before, top, 20))
@@ -175,7 +175,7 @@ def test_cubics_plateau_falls_further_where_a_loss_comes_early() -> None:
     window = sawtooth([100, 90, 80, 95], 0.7)
     time_s = np.arange(1.0, len(window) + 1)
     told = comparisons.epochs_of(time_s, window, parameters)
-    # After 100: 100. 90 is below: 90 (1 + 0.7) / 2 = 76.5. 80 is above that, so 80.
+    # After the loss at 100: 100. 90 is below it: 90 (1 + 0.7) / 2 = 76.5. 80 is above 76.5: 80.
     assert [row["plateau_packets"] for row in told[1:]] == [100, 76.5, 80]
     assert [row["fast"] for row in told] == [False, True, False, False]
     assert [math.isnan(row["convex_from_s"]) for row in told] == [True, True, False, False]

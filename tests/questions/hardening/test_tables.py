@@ -1,4 +1,4 @@
-"""Tuning against worst cases, as it is told."""
+"""The tables of tuning against worst cases."""
 
 from typing import Any
 

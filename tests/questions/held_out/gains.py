@@ -1,11 +1,12 @@
-"""Simulated reports of no true gain: how often one claims a gain, and what its intervals cover.
+"""Simulated reports without a true gain: how often one claims a gain, and coverage of intervals.
 
     python -m tests.questions.held_out.gains 1000
 
-Each configuration draws a shape, networks, seeds and controllers; a controller's true gain on a
-network is drawn around the configuration's, which is none, and each run around that. The analysis
-of the report computes the gains, and a claim is an interval over networks and a corrected p value
-that both say so. SciPy judges interval and p value, and the truth what they cover.
+Each configuration draws a shape, networks, seeds and controllers. A controller's true gain on a
+network is drawn around the configuration's gain, which is zero, and each run around the network's
+gain. The report's analysis computes the gains; a claim needs an interval over networks and a
+corrected p value that both exclude zero. Interval and p value are compared with SciPy's, their
+coverage with the truth.
 """
 
 import sys
@@ -29,11 +30,11 @@ SHAPES: dict[str, Draw] = {
     ),
     "skewed": lambda rng, shape: (rng.gamma(4, 1, shape) - 4) / 2,
 }
-"""Of a controller's gains over networks, with mean 0."""
+"""Distributions of a controller's gains over networks, with mean 0."""
 
 
 def gains_of(rng: np.random.Generator, shape: str, controllers: int, networks: int) -> pd.DataFrame:
-    """The gains that the analysis finds where there is none, each with SciPy's interval."""
+    """Returns the gains that the analysis finds without a true gain, each with SciPy's interval."""
     runs, spread = int(rng.integers(3, 9)), float(rng.uniform(0.05, 0.5))
     power = np.exp(rng.normal(-2, 0.7, (controllers, networks, 1)))
     truth = spread * SHAPES[shape](rng, (controllers, networks, 1))
@@ -50,8 +51,8 @@ def gains_of(rng: np.random.Generator, shape: str, controllers: int, networks: i
 
 def simulate(configurations: int, seed: int = 1) -> dict[str, float]:
     """Returns shares: of configurations that claim `better` or `any` difference, of intervals over
-    networks that cover no gain (`covered`, for each shape, too), of `seeds alone` that do; and the
-    greatest difference from SciPy's ends (`off`).
+    networks that cover zero gain (`covered`, also for each shape), of intervals over `seeds alone`
+    that cover it; and the greatest difference from SciPy's ends (`off`).
     """
     rng, counts = np.random.default_rng(seed), Counter[str]()
     off = 0.0

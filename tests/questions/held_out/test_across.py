@@ -11,7 +11,7 @@ from kneepoint.questions.held_out import across
 
 
 def varied(powers: list[float], runs: int, seed: int = 2) -> np.ndarray:
-    """Runs on networks of such powers, with a deviation of 5 %; shape (1, networks, runs)."""
+    """Runs on networks with these powers and a deviation of 5 %; shape (1, networks, runs)."""
     noise = np.random.default_rng(seed).standard_normal((len(powers), runs))
     return (np.array(powers)[:, None] * (1 + 0.05 * noise))[None]
 
@@ -31,7 +31,7 @@ def test_the_interval_is_of_the_geometric_mean_of_the_means() -> None:
     assert line["log_power_low"] < line["log_power"] < line["log_power_high"]
     width = (line["log_power_high"] - line["log_power_low"]) / 2
     error = math.sqrt((logs.var(axis=1, ddof=1) / 8).sum()) / 2
-    assert 2 * error < width < 3 * error  # of a t distribution
+    assert 2 * error < width < 3 * error  # the width of a t interval
 
 
 def test_one_run_draws_no_interval_and_a_mean_of_nothing_neither() -> None:
@@ -80,14 +80,18 @@ def test_settings_are_behind_the_one_of_the_greatest_geometric_mean() -> None:
     assert math.log1p(worse["behind"]) == pytest.approx(np.log(factors).mean())
     ends = np.log1p([worse["behind_low"], worse["behind_high"]])
     assert ends == pytest.approx([*judge.confidence_interval()])
-    assert worse["behind_p"] == 2 / 2**6  # the only other that is known
+    assert worse["behind_p"] == 2 / 2**6  # the only other setting with a known p value
 
 
 @pytest.mark.parametrize(
     ("values", "at_the_best", "within_twice"),
     [
         ([[[3, 5], [2, 2], [0, 0]], [[2, 2], [1, 3], [5, 5]]], [2 / 3, 2 / 3], [2 / 3, 1]),
-        ([[[0, 0], [1, 1]], [[0, 0], [2, 2]]], [0, 0.5], [0.5, 0.5]),  # the first nobody solves
+        (
+            [[[0, 0], [1, 1]], [[0, 0], [2, 2]]],
+            [0, 0.5],
+            [0.5, 0.5],
+        ),  # every setting fails on the first network
     ],
 )
 def test_profiles_count_networks_within_a_factor_of_the_best(
@@ -108,8 +112,10 @@ def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
     assert found["ahead"].tolist() == [1, 7, 0, 0, 7, 1]  # 7 and 8, 7 and 9, 8 and 9, both ways
     assert set(found["networks"]) == {8}
     p = found["p"].to_dict()
-    assert p[7, 9] == 1  # alike
-    assert p[7, 8] == p[8, 7] == 3 * 4 / 2**8  # of 8 networks, the least one against; by Holm
+    assert p[7, 9] == 1  # equal settings
+    assert (
+        p[7, 8] == p[8, 7] == 3 * 4 / 2**8
+    )  # 7 of 8 networks agree, and the eighth differs least; corrected by Holm
     failed = across.duels(np.array([[[1.0, 1]], [[0.0, 0]]]), [7, 8])
     assert failed["ahead"].tolist() == [1, 0] and failed["p"].isna().all()
 
@@ -118,7 +124,7 @@ def test_duels_count_networks_and_correct_for_the_number_of_pairs() -> None:
     ("values", "middle", "varies"),
     [
         ([[1, 8, 2, 7], [3, 6, 4, 500]], (3 + 4 + 6 + 7) / 4, True),
-        ([[1, 2, 3, 4, 100]], 3, True),  # one is cut at either end
+        ([[1, 2, 3, 4, 100]], 3, True),  # one value is cut at each end
         ([[1] * 4, [2] * 4, [30] * 4], 6.5, False),  # no spread between seeds
     ],
 )

@@ -1,4 +1,4 @@
-"""Figures of what was held out: every point of their rows, nothing cut off."""
+"""Figures of held-out networks: a point for every row, and no text cut off."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Simulated reports of no true gain, of which gains.py makes more."""
+"""A few simulated reports without a true gain; gains.py makes more."""
 
 from tests.questions.held_out.gains import simulate
 

@@ -1,4 +1,4 @@
-"""Settings on held-out networks: which are found, what is run, and what is written."""
+"""Settings on held-out networks: the settings found, the runs, and the tables."""
 
 import dataclasses
 import json
@@ -50,7 +50,7 @@ Open = Callable[..., FakeJob]
 
 @pytest.fixture(scope="module")
 def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small configuration, whose networks are prepared and whose studies have run."""
+    """A small configuration with prepared networks and finished studies."""
     folder = tmp_path_factory.mktemp("studied")
     for name, latency_us in (("wire", 0), ("far", 1000), ("farther", 5000)):
         link = {"constant_mbps": 12.032}
@@ -81,7 +81,7 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def open_job(studied: Path, tmp_path: Path) -> Open:
-    """Gives jobs on a copy of what has been studied; keywords replace hold_out's."""
+    """Makes jobs on a copy of `studied`; keywords replace keys of hold_out."""
     shutil.copytree(studied, tmp_path, dirs_exist_ok=True)
     return partial(job_of, tmp_path)
 

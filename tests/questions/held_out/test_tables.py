@@ -25,7 +25,7 @@ NETWORKS = pd.DataFrame(
         "power": [100.0, 10.0, 1000.0],
     }
 )
-POWERS = {  # of trial 0 published and 1 tuned; two runs each
+POWERS = {  # of trial 0, published, and trial 1, tuned; two runs each
     0: {"here": (19.0, 21.0), "slow": (1.0, 1.0), "fast": (300.0, 500.0)},
     1: {"here": (30.0, 30.0), "slow": (0.4, 0.4), "fast": (500.0, 300.0)},
 }
@@ -78,7 +78,7 @@ def test_gains_set_the_tuned_beside_the_best_published() -> None:
     assert (gain["controller"], gain["published_trial"], gain["tuned_trial"]) == ("aimd", 0, 1)
     assert gain["training_gain"] == pytest.approx(0.5)
     assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)
-    assert (gain["better"], gain["worse"]) == (0, 1)  # equal on the fast one
+    assert (gain["better"], gain["worse"]) == (0, 1)  # equal on the fast network
     assert (gain["published_power"], gain["tuned_power"]) == (20, 30)
     # t with one degree of freedom: 12.706 * sqrt(2) / sqrt(2)
     assert gain["published_half_width"] == pytest.approx(12.7062, rel=1e-4)
@@ -99,10 +99,10 @@ def test_a_gain_is_made_of_the_powers_beside_it_and_the_search_states_one_of_the
     assert (gain["published_power"], gain["tuned_power"]) == (20, 33)
     assert gain["training_gain"] == gain["tuned_power"] / gain["published_power"] - 1
     assert gain["tuned_half_width"] == pytest.approx(1)
-    assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)  # of pairs
+    assert gain["held_out_gain"] == pytest.approx(math.sqrt(0.016 / 0.04) - 1)  # from pairs of runs
     stated = select(relative, trial=1, network="here")
     assert stated["relative"].tolist() == [0.33] and stated["runs"].tolist() == [30]
-    same = PAIR.assign(parameters="{}")  # published, and found as well
+    same = PAIR.assign(parameters="{}")  # published, and also found by a search
     relative = held_out.with_fresh(RELATIVE, same, NETWORKS, studies)
     (gain,) = records(held_out.gains(same, relative, NETWORKS))
     assert (gain["published_power"], gain["training_gain"]) == (33, 0)
@@ -181,7 +181,7 @@ def test_the_stage_orders_by_power_on_the_training_network() -> None:
 def test_runs_of_settings_tell_how_much_chance_does_where_nothing_else_is_repeated() -> None:
     results = synthetic.results()
     studies, held = results.studies, results.table("hold_out")
-    # Trials 1 and 2 are the same runs: three of them, as of each of the others.
+    # Trials 1 and 2 share their three runs; every other trial has three runs, too.
     found = Luck(studies, (), held).of("fixed_window", "contest")
     assert (found.degrees, round(found.cv, 5)) == (2, 0.004)
     found = Luck(studies, results.repeats, held).of("delay_threshold", "contest")

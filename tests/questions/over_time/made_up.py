@@ -10,15 +10,15 @@ SHOWCASE = Showcase(controller="fixed_window", parameters={"window": 12}, networ
 
 
 def keys() -> dict[str, Any]:
-    """What asks for it."""
+    """The keys of config.yaml that request it."""
     return {"showcase": SHOWCASE.model_dump()}
 
 
 def parts() -> dict[str, Any]:
-    """The run that is shown."""
+    """The shown run."""
     return {"showcase": ShowcaseRun(SHOWCASE, link_log(), flow_log())}
 
 
 def real_parts() -> dict[str, Any]:
-    """That run in real mahimahi."""
+    """The same run in real mahimahi."""
     return {"real_showcase": ShowcaseRun(SHOWCASE, link_log())}

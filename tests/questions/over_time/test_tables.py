@@ -1,4 +1,4 @@
-"""The run that is shown over time, as it is read."""
+"""Reading the run that is shown over time."""
 
 import shutil
 from pathlib import Path

@@ -13,13 +13,13 @@ HOST = {"slots": 8, "cores": 4, "busy_us": 5000.0}
 
 
 def real_keys() -> dict[str, Any]:
-    """What asks for it."""
+    """The keys of config.yaml that request it."""
     of = {"controller": "fixed_window", "network": "contest"}
     return {"real_time": {"busy_us": 2000, "probe": of}}
 
 
 def probe() -> pd.DataFrame:
-    """Up to eight runs at once give what a lone one gives, sixteen do not."""
+    """Up to eight runs at once agree with single runs, sixteen do not."""
     random = np.random.default_rng(2)
     rows = [
         run_row(
@@ -39,5 +39,5 @@ def probe() -> pd.DataFrame:
 
 @cache
 def real_parts() -> dict[str, Any]:
-    """The probe among all that was done for real."""
+    """The probe's part of the real results."""
     return {"is_real": True, "probe": probe()}

@@ -1,4 +1,4 @@
-"""Where the probe stops: records made by hand."""
+"""The end of the probe: records made by hand."""
 
 import dataclasses
 import threading
@@ -40,7 +40,7 @@ def plan(level: int, runs: int, attempt: int) -> list[PlannedRun]:
 def climbed(
     wanted: HostProbe, run: Run, spoils: Callable[[RunRecord], bool] = lambda _: False
 ) -> tuple[list[Level], list[FinishedRun]]:
-    """Climbs as a pipeline would: a batch together at once, others one after the other."""
+    """Climbs like the pipeline: batches with `together` run at once, others in sequence."""
     steps = climb(wanted, plan, spoils)
     records: dict[str, RunRecord] = {}
     try:
@@ -62,7 +62,7 @@ def level_of(spec: RunSpec) -> int:
 
 
 def slower_from(level: int) -> Run:
-    """A host that delivers a tenth less from this level on."""
+    """A host whose throughput is a tenth less from this level on."""
     return lambda spec: record(3.6 if level_of(spec) >= level else 4.0)
 
 
@@ -81,7 +81,7 @@ def test_level_at_which_results_differ_is_the_last() -> None:
 
 
 def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
-    """Each run waits for all of its level; the lone ones find nobody else."""
+    """Each run waits for all runs of its level; single runs are alone."""
     together = {level: threading.Barrier(2**level) for level in (1, 2)}
     alone = threading.Lock()
 

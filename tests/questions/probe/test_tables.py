@@ -1,4 +1,4 @@
-"""The probe's runs, as they are read, and their table."""
+"""Reading the probe's runs, and their table."""
 
 from pathlib import Path
 from typing import Any

@@ -36,7 +36,7 @@ ROWS = {2: "001-fixed-window 7"}
 
 
 def runs(repeats: int, seed: int, noise: float = 0.002, factor: float = 1.0) -> pd.DataFrame:
-    """So many runs of each setting, which vary a little."""
+    """Returns `repeats` runs of each setting, which vary a little."""
     random = np.random.default_rng(seed)
     rows = [
         run_row(
@@ -73,7 +73,7 @@ def confirmation() -> Confirmation:
 
 
 def repeats() -> Repeats:
-    """The best window ten times for real."""
+    """Ten real runs of the best window."""
     whole = synthetic.repeats()
     config = whole.config.model_copy(
         update={"settings": whole.config.settings[:1], "published": whole.config.published[:1]}
@@ -84,14 +84,14 @@ def repeats() -> Repeats:
 
 
 def real_keys() -> dict[str, Any]:
-    """What asks for it."""
+    """The keys of config.yaml that request it."""
     calibration = {"windows": [6, 12], "host": {"host_latency_us": {"values": [0, 50]}}}
     return {"confirm": {"network": "contest", "calibration": calibration}}
 
 
 @cache
 def real_parts() -> dict[str, Any]:
-    """All that was done for real, but what other questions make up."""
+    """This question's part of the real results."""
     search = synthetic.ternary_study(title="The best window, for real")
     return {
         "is_real": True,
@@ -103,7 +103,7 @@ def real_parts() -> dict[str, Any]:
 
 
 def results(**more: Any) -> synthetic.MadeUp:
-    """The emulator's results, and all that was done for real."""
+    """The emulator's results, and all real results."""
     return _whole().but(**more) if more else _whole()
 
 

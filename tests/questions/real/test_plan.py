@@ -1,4 +1,4 @@
-"""What is confirmed in real mahimahi, and that an interrupted confirmation goes on."""
+"""The settings that are confirmed in real mahimahi, and the resumption of a confirmation."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -62,7 +62,7 @@ Open = Callable[..., Job]
 
 @pytest.fixture
 def open_job(tmp_path: Path) -> Open:
-    """Gives jobs on a small configuration with all that confirm reads; keywords are confirm's."""
+    """Makes jobs on a small configuration with all inputs of confirm; keywords are its keys."""
     write(tmp_path / "config/networks/wire.yaml", NETWORK)
     write(tmp_path / "config/networks/far.yaml", NETWORK)
     write(tmp_path / "config/published/windows.yaml", TABLE)
@@ -104,7 +104,7 @@ def open_job(tmp_path: Path) -> Open:
 
 
 def contradict(results: Path, rows: list[list[object]]) -> None:
-    """Writes what the audit says: of these rows, and of one of another comparison."""
+    """Writes an audit that contradicts these rows, and a row of another comparison."""
     said = [("reports", "contradicted", *row) for row in rows]
     said += [("reports", "reproduced", "windows", 0), ("measured", "contradicted", "windows", 0)]
     names = ("comparison", "verdict", "table", "row")
@@ -113,7 +113,7 @@ def contradict(results: Path, rows: list[list[object]]) -> None:
 
 
 def miss(results: Path, trials: list[int]) -> None:
-    """Writes what the agreement says: that it cannot explain these settings."""
+    """Writes an agreement that leaves these settings unexplained."""
     rows = [{"trial": trial, "why": "unexplained"} for trial in trials]
     rows += [{"trial": trial, "why": why} for trial, why in ((0, "busier"), (2, ""))]
     told = tables.from_frame(AGREEMENT, pd.DataFrame(rows))
@@ -180,7 +180,7 @@ def test_results_that_are_missing_damaged_or_of_other_tables_are_named(
 
 
 class InterruptedExecutor(ShuffledExecutor):
-    """Is killed after some runs."""
+    """An executor that is killed after some runs."""
 
     def __init__(self, engine: FakeEngine, runs: int) -> None:
         super().__init__(engine)

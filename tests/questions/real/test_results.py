@@ -1,4 +1,4 @@
-"""Results of real runs, as they are read."""
+"""Reading the results of real runs."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ CONFIG = Path("config/config.yaml")
 
 
 def not_run(results: Results) -> list[str]:
-    """The experiments of real mahimahi that the inventory misses."""
+    """Returns the experiments of real mahimahi that the inventory lists as not run."""
     found = inventory.compute(results, {})["inventory"]
     return found.loc[found["kind"] == inventory.NOT_RUN, "name"].tolist()
 

@@ -1,4 +1,4 @@
-"""What the report says and draws of real mahimahi."""
+"""The report's text and figures on real mahimahi."""
 
 import json
 from dataclasses import replace
@@ -78,7 +78,7 @@ def test_report_without_real_runs_says_how_to_make_them() -> None:
 
 @pytest.mark.parametrize(("factor", "why"), [(1.05, "not reproduced"), (1.0, labels.DASH)])
 def test_further_runs_tell_chance_from_what_lasts(factor: float, why: str) -> None:
-    """The emulator is off by 5 %; three further runs of the setting are as it says, or are not."""
+    """The emulator is off by 5 %; three further runs of the setting agree with it, or do not."""
     emulated = made_up.runs(30, seed=4)
     emulated.loc[emulated["trial"] == 3, [THROUGHPUT, POWER]] *= 1.05
     again = made_up.runs(3, seed=5, factor=factor)

@@ -32,7 +32,7 @@ def frame(pairs: Sequence[tuple[float, float]]) -> pd.DataFrame:
 
 
 def compared(real: pd.DataFrame, emulated: pd.DataFrame | None) -> "dict[str, pd.Series[Any]]":
-    """The row of each metric."""
+    """Returns the row of each metric."""
     rows = tables.beside_real(SETTINGS, real, emulated)
     assert set(rows["trial"]) == {7}
     return {metric: row for metric, (_, row) in zip(METRICS, rows.iterrows(), strict=True)}
@@ -50,7 +50,7 @@ def test_beside_real_worked_by_hand() -> None:
     assert throughput["inside"]
     assert (delay["real_mean"], delay["difference"]) == (pytest.approx(101), pytest.approx(-1))
     assert delay["relative"] == pytest.approx(-1 / 101)
-    # one further run: sqrt(1/3 + 1) in place of sqrt(2/3)
+    # one further run: sqrt(1/3 + 1) instead of sqrt(2/3)
     further = compared(frame([(2.0, 100)]), emulated)[THROUGHPUT]["expected_high"]
     assert further == pytest.approx(4 + 9.9248 * 2 * math.sqrt(4 / 3), abs=1e-3)
 
@@ -72,7 +72,7 @@ def test_beside_real_leaves_failed_and_foreign_runs_out() -> None:
     real = pd.concat([frame([(2.0, 100), (2.2, 100)]), pd.DataFrame([failed, foreign])])
     row = compared(real, frame([(2.0, 99)] * 3))[THROUGHPUT]
     assert (row["real_n"], row["real_mean"]) == (2, pytest.approx(2.1))
-    for nothing in (None, frame([])):  # without the emulator's, no judgement
+    for nothing in (None, frame([])):  # without the emulator's runs, no judgement
         row = compared(real, nothing)[THROUGHPUT]
         assert pd.isna(row["inside"]) and pd.isna(row["relative"]) and row["real_n"] == 2
 
@@ -140,7 +140,13 @@ def test_what_lies_outside_is_named_with_its_reason(factor: float, late_us: int,
         (142, 212, 213, "neighbours, replay", tables.CONFIRMED),
         (213, 150, 212, "replay", tables.REFUTED),
         (22.26, 22.9, 22.8, "replay", tables.TOO_NEAR),
-        (100, 300, 200, "replay", tables.CONFIRMED),  # nearer to the emulator's, if not near
+        (
+            100,
+            300,
+            200,
+            "replay",
+            tables.CONFIRMED,
+        ),  # nearer to the emulator's mean, though not near
         (150, 300, 200, "replay", tables.NEITHER),
         (math.nan, 212, 213, "replay", ""),
         (142, math.nan, 213, "replay", ""),

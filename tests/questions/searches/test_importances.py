@@ -1,4 +1,4 @@
-"""Importances of parameters, on searches whose answer is known."""
+"""Importances of parameters, on searches with a known answer."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Searches of every kind: their tables, and what the report shows of them."""
+"""Searches of every kind: their tables and their section of the report."""
 
 from dataclasses import replace
 from typing import Any
@@ -86,7 +86,7 @@ def test_choice_tells_what_further_runs_changed(guide: GuideRecord | None) -> No
     record = replace(study.record, best=best, posterior=posterior, guide=guide)
     tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, record=record),)))
     (search,) = tables["searches"].to_dict("records")
-    assert search["best_trial"] == 1  # though trial 3 has the greatest value
+    assert search["best_trial"] == 1  # although trial 3 has the greatest value
     assert search["guide_is_off"] == (True if guide else None)
     report = told_by(tables)
     said = report.text("search-chosen")
@@ -100,7 +100,7 @@ def test_race_tells_what_it_stopped_and_saved() -> None:
     study = searched("raced", race=Race(), runs_per_trial=8)
     state = ["COMPLETE", "COMPLETE", "PRUNED", "COMPLETE", "PRUNED", "PRUNED"]
     n_runs = [8 if each == "COMPLETE" else 3 for each in state]
-    value = [20.0, 33.0, 99.0, 40.0, 99.0, 99.0]  # stopped ones say nothing
+    value = [20.0, 33.0, 99.0, 40.0, 99.0, 99.0]  # stopped trials do not count
     trials = study.trials.assign(state=state, n_runs=n_runs, value=value)
     tables = synthetic.analysed(synthetic.MadeUp(studies=(replace(study, trials=trials),)))
     (search,) = tables["searches"].to_dict("records")

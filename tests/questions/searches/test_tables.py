@@ -1,4 +1,4 @@
-"""Searches that are found in studies."""
+"""The searches among studies."""
 
 import math
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def test_a_search_over_two_networks_compares_with_what_was_published_for_each() 
 
 
 def listed(windows: Sequence[int], power: float = 1.0) -> StudyRuns:
-    """A table's windows, replayed: without fresh seeds, with so much more power."""
+    """A replay of a table's windows, without fresh seeds, with power times a factor."""
     study = synthetic.windows_study("listed", windows, table="004-fixed-window")
     runs = study.runs.assign(power=study.runs["power"] * power)
     trials = study.trials.assign(value=runs["power"], power=runs["power"])

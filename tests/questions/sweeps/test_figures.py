@@ -1,4 +1,4 @@
-"""Figures of sweeps: every point of their rows, and the best."""
+"""Figures of sweeps: a point for every row, and the best."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Sweeps and grids that are found in studies."""
+"""The sweeps and grids among studies."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -53,7 +53,7 @@ def test_a_grid_by_another_goal_than_power_is_no_sweep() -> None:
 
 
 def listed(windows: Sequence[int], power: float = 1.0) -> StudyRuns:
-    """A table's windows, replayed: without fresh seeds, with so much more power."""
+    """A replay of a table's windows, without fresh seeds, with power times a factor."""
     study = synthetic.windows_study("listed", windows, table="004-fixed-window")
     runs = study.runs.assign(power=study.runs["power"] * power)
     trials = study.trials.assign(value=runs["power"], power=runs["power"])

@@ -1,4 +1,4 @@
-"""Worst cases, as they are told."""
+"""The table of worst cases."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""The artifact: its claims, its crate, and what it refuses."""
+"""The artifact: its claims, its crate, and its errors."""
 
 import csv
 import io
@@ -32,7 +32,7 @@ CONFIG = Path("config/config.yaml")
 
 @pytest.fixture
 def results(workspace: Path) -> Path:
-    """Finished results with a report, which is the current folder's."""
+    """Finished results with a report, in the current folder."""
     folder = workspace / "results"
     synthetic.write_tables(folder)
     found = Results.of(CONFIG)
@@ -84,7 +84,7 @@ def test_a_search_of_one_parameter_claims_its_best() -> None:
 
 
 def test_artifact_describes_everything_with_its_digest(results: Path, tmp_path: Path) -> None:
-    """roc-validator, if it is installed, checks what RO-Crate 1.1 says must be."""
+    """roc-validator, if it is installed, checks the requirements of RO-Crate 1.1."""
     write_artifact(CONFIG, tmp_path / "one.zip")
     write_artifact(CONFIG, tmp_path / "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()

@@ -1,4 +1,4 @@
-"""What the command refuses before any work."""
+"""Errors of the command before any work."""
 
 from pathlib import Path
 

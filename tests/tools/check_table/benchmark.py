@@ -1,11 +1,11 @@
-"""How many true tables `kneepoint check-table` accuses, and how many changed digits it finds.
+"""How many correct tables `kneepoint check-table` accuses, and how many changed digits it finds.
 
     python -m tests.tools.check_table.benchmark [--tables 1000]
 
 The emulator's runs of some settings on some links are printed as reports print them: single runs
-with power alone beside throughput and delay, or with capacity, utilization and both delays, or
-means of 5 to 20 runs with deviations. The digits of a column are rounded or truncated, zeros at the
-end may be lost. Then one digit of each table is changed to another.
+with throughput, delay and power, single runs also with capacity, utilization and both delays, or
+means of 5 to 20 runs with deviations. The digits of a column are rounded or truncated, and trailing
+zeros may be dropped. Then one digit of each table is changed.
 """
 
 import argparse
@@ -38,7 +38,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 def runs_of(settings: Sequence[str], links: int, seeds: int, seconds: int = 30) -> pd.DataFrame:
-    """Runs on made-up links: the metrics, with link, setting and seed."""
+    """Returns runs on made-up links: the metrics, with link, setting and seed."""
     random = np.random.default_rng(7)
     places, lines = [], []
     with TemporaryDirectory(prefix="kneepoint-forensics-") as folder:
@@ -74,12 +74,12 @@ class Printed:
     cells: pd.DataFrame
 
     def wrong_lines(self, path: Path) -> set[int]:
-        """The lines that contradict themselves, read from a file."""
+        """Returns the lines that contradict themselves, read from a file."""
         self.cells.to_csv(path, index=False)
         return {each.line for each in check(read_printed(path).rows).contradictions}
 
     def changed(self, random: np.random.Generator) -> "tuple[Printed, int]":
-        """One digit changed, of a number; and its line."""
+        """Returns the table with one changed digit, and the line of this digit."""
         numbers = self.cells.drop(columns=["trace", "runs"], errors="ignore")
         column = str(random.choice(list(map(str, numbers))))
         row = int(random.integers(len(self.cells)))
@@ -93,7 +93,7 @@ class Printed:
 
 
 def printed(runs: pd.DataFrame, kind: str, random: np.random.Generator) -> Printed:
-    """A true table of some settings on some links."""
+    """Returns a correct table of some settings on some links."""
     links, settings = (runs[name].unique() for name in ("trace", "setting"))
     chosen = runs[
         runs["trace"].isin(random.choice(links, size=min(2, len(links)), replace=False))
@@ -132,7 +132,7 @@ def _digits(values: Iterable[float], decimals: int, random: np.random.Generator)
 
 
 def measured(runs: pd.DataFrame, tables: int, seed: int) -> pd.DataFrame:
-    """For each of so many tables: kind, accused, found (with a digit changed), named (its line)."""
+    """Returns for each table: kind, accused, found (with a changed digit), named (its line)."""
     random = np.random.default_rng(seed)
     lines = []
     with TemporaryDirectory(prefix="kneepoint-forensics-") as folder:

@@ -62,31 +62,31 @@ ROUNDED, TRUNCATED = f"4.57,154,{TRUE:.2f}", f"4.56,153,{math.floor(100 * TRUE) 
         ("delay_p50_ms,delay_p95_ms,max_delay_ms;20,30,30;33,30,40;20,30,31", [(3, "order")]),
         ("samples,delay_p95_ms,delay_p99_ms;100,40,50;20,40,;99,40,50", [(4, "samples")]),
         (f"trace,{SHARE};a,4.00,0.800;a,3.00,0.600;a,2.00,0.500;b,2.00,0.500", [(4, "capacity")]),
-        ("capacity_mbps,power;5,1;6,1", []),  # of which links?
-        # Of one run the delay is whole: cells that were swapped, and a digit.
+        ("capacity_mbps,power;5,1;6,1", []),  # no column names the links
+        # The delay of a single run is whole: swapped cells, and a wrong digit.
         (f"{POWER};{SINGLE}", []),
         (f"{POWER},runs;2.50,304,8.256,1;2.51,298,8.389,1", [(2, "swap"), (3, "product")]),
         (f"{POWER};4.010,112,35.71;{SINGLE}", [(2, "product")]),
-        (f"{POWER};2.50,304,8.256;2.51,298,8.389;4.01,112,35.71", []),  # of how many runs?
+        (f"{POWER};2.50,304,8.256;2.51,298,8.389;4.01,112,35.71", []),  # unknown number of runs
         (f"{POWER},runs;4.01,112,35.80,1;4.01,112,35.71,1", [(3, "product")]),
         (f"{POWER},runs;4.01,112,35.71,5", []),  # a mean of five may be 112.3
         ("throughput_mbps,delay_ms,power;10.01700,100.0000,100.0000", []),  # a mean may be so
         ("throughput_mbps,delay_ms,power,n;10.01700,100.0000,100.0000,1", [(2, "product")]),
         ("throughput_mbps,signal_delay_p95_s,power,n;4.01,0.112,35.71,1", [(2, "product")]),
-        # No more may pass than the link offers, of one run or in the mean of many.
+        # Throughput is at most the capacity, in one run and in a mean.
         ("throughput_mbps,capacity_mbps;5.04,5.04;5.05,5.04;5.07,5.04", [(4, "order")]),
         ("mean_throughput_mbps,mean_capacity_mbps,runs;5.044,5.041,9", [(2, "order")]),
-        # A run that was cut short, where no column names the link.
+        # A shorter run, where no column names the link.
         (
             "throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,5.04;4.5,5.04;4.4,4.97",
             [(7, "capacity")],
         ),
         ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,5.05", []),  # the last digit
         ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,5.04;4.2,9.80", []),  # another link
-        ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,4.97;4.2,4.97", []),  # two of them
+        ("throughput_mbps,capacity_mbps;2,5.04;3,5.04;4,4.97;4.2,4.97", []),  # two links
         ("signal_delay_p95_ms,runs;98.50,2;98.30,2", [(3, "mean")]),
-        ("delay_p95_ms,runs;98.30,2", []),  # of fractions nothing is known
-        ("mean_queueing_delay_ms,runs;48.47,1", []),  # nor of means over packets
+        ("delay_p95_ms,runs;98.30,2", []),  # fractions cannot be checked
+        ("mean_queueing_delay_ms,runs;48.47,1", []),  # nor means over packets
         ("signal_delay_p95_ms,runs;35.5,1.5", []),  # runs are a whole number
         (f"{SPREAD};98.50,0.71,2;98.50,0.90,2;98,1.5,1", [(3, "deviation"), (4, "deviation")]),
     ],
@@ -105,10 +105,10 @@ def test_means_that_are_printed_as_whole_milliseconds_are_not_taken_for_single_r
     rows = zip(rates, delays, strict=True)
     lines = [f"{rate:.3f},{delay:.0f},{1000 * rate / delay:.2f}" for rate, delay in rows]
     assert found(tmp_path, POWER, *lines) == []
-    assert found(tmp_path, POWER, *lines, runs=1) == []  # they are not, in most rows
+    assert found(tmp_path, POWER, *lines, runs=1) == []  # most rows are not single runs
 
 
-@pytest.mark.parametrize("as_power", [float, math.log1p])  # of Mbit/s per ms; a logarithm
+@pytest.mark.parametrize("as_power", [float, math.log1p])  # Mbit/s per ms, or a logarithm
 def test_columns_of_another_unit_or_definition_accuse_no_row(
     tmp_path: Path, as_power: Callable[[float], float]
 ) -> None:
@@ -124,7 +124,7 @@ def test_columns_of_another_unit_or_definition_accuse_no_row(
 def test_means_of_runs_that_vary_accuse_no_row(
     tmp_path: Path, variation: float, share: float
 ) -> None:
-    """A misprint among them is said: only its first digits tell it from a variation."""
+    """A misprint among them is found only if its first digits distinguish it from the variation."""
     random = np.random.default_rng(7)
     said = 0
     for n in range(3, 15):
@@ -159,15 +159,15 @@ def test_n_whole_numbers_have_their_mean_and_deviation(tmp_path: Path, n: int) -
 def test_few_true_tables_are_accused_and_most_digits_found() -> None:
     runs = benchmark.runs_of(benchmark.SETTINGS[:5], links=2, seeds=6, seconds=10)
     measured = benchmark.measured(runs, 60, seed=3)
-    assert measured["accused"].sum() <= 1  # of 1,000 tables none
-    assert measured["found"].mean() >= 0.5  # of 1,000 tables 72 %
+    assert measured["accused"].sum() <= 1  # none of 1,000 tables
+    assert measured["found"].mean() >= 0.5  # 72 % of 1,000 tables
 
 
 def test_the_tables_of_this_repository_are_consistent_but_for_one_row() -> None:
     paths = [path.with_suffix(".csv") for path in (ROOT / "config/published").glob("*.yaml")]
     found = {path.stem: check(read_printed(path).rows).contradictions for path in paths}
     wrong = {name: [each.line for each in every] for name, every in found.items() if every}
-    assert wrong == {"001-delay-threshold": [4]}  # which the audit contradicts, too
+    assert wrong == {"001-delay-threshold": [4]}  # the audit contradicts this row, too
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ __all__ = ["builder", "contest"]  # fixtures
 
 @pytest.fixture
 def contest_run(tmp_path: Path, builder: EntryBuilder) -> ContestRun:
-    """An contest_run in the test's own folder."""
+    """A contest in the test's own folder."""
     return make_contest_run(tmp_path, builder)
 
 
 def make_contest_run(folder: Path, builder: EntryBuilder) -> ContestRun:
-    """Holds a contest of two runs on a practice and two final links, with one baseline."""
+    """Returns a contest of two runs on a practice and two final links, with one baseline."""
     rules = {"practice": ("known",), "final": ("slow", "fast"), "disguise": False}
     contest = Contest(title="Test", runs=2, **rules)
     gaps_ms = {"known": 3, "slow": 6, "fast": 2}

@@ -1,4 +1,4 @@
-"""A contest that says which rule its entries behave like."""
+"""A contest that identifies the rule that each entry behaves like."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Nothing of an entry ends the contest: any error is the entry's row, and a line for a report."""
+"""No entry ends the contest: any error goes into the entry's row, and into a line on stderr."""
 
 import csv
 import os
@@ -58,11 +58,11 @@ def shared(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> S
 
 
 class OddError(Exception):
-    """What nobody foresaw."""
+    """An unforeseen error."""
 
 
 def name_in(given: tuple[object, ...]) -> str:
-    """The entry with a score that a call is about; "" if it is about none or several."""
+    """Returns the scored entry among a call's arguments; "" for none or several entries."""
     for each in given:
         if isinstance(each, Sender):
             return each.name
@@ -103,7 +103,7 @@ def test_an_error_at_any_step_is_the_entrys_row(
     step: str,
 ) -> None:
     contest_run, entries = shared
-    if step == "run":  # its runs are not known yet
+    if step == "run":  # its runs are not in the journal yet
         contest_run = make_contest_run(tmp_path, builder)
     monkeypatch.setattr(of, step, odd_for("mallory", getattr(of, step)))
     found = contest_run.score(entries, silent)
@@ -112,7 +112,7 @@ def test_an_error_at_any_step_is_the_entrys_row(
     assert row["name"] == "mallory" and "OddError" in row["reason"]
     assert "organiser" not in row["reason"] and row["reason"].isprintable()
     assert "OddError" in (contest_run.folder / PAGE).read_text()
-    if step != "run":  # the record has it
+    if step != "run":  # the runs are in the journal
         said = capsys.readouterr().err
         assert "mallory" in said and "test_boundary.py, line" in said and "\x1b" not in said
 
@@ -200,7 +200,7 @@ def test_watching_goes_on_when_a_repository_cannot_be_looked_at(
 def test_faults_that_several_entries_provoke_end_nothing(
     tmp_path: Path, builder: EntryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three submissions by one author, whose runs the machine seems to prevent."""
+    """Three submissions by one author, whose runs look like faults of the machine."""
     for window, name in enumerate(("anna", "m@1", "m@2", "m@3", "m@4", "zoe"), 5):
         kit(tmp_path / "entries" / name, window)
     right = EmulatorEngine.run

@@ -1,4 +1,4 @@
-"""`kneepoint contest`: what it refuses before any work, and its CSV."""
+"""`kneepoint contest`: errors before any work, and its CSV."""
 
 import csv
 import io

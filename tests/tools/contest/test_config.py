@@ -1,4 +1,4 @@
-"""A contest's files: what they refuse."""
+"""Errors in a contest's files."""
 
 from pathlib import Path
 

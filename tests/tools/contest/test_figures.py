@@ -5,7 +5,7 @@ from kneepoint.tools.contest.figures import plane
 
 
 def test_names_stay_within_the_axes() -> None:
-    # On the left, neighbours leave a name no room but outside; on the right, its length does.
+    # On the left, neighbours leave room for a name only outside; on the right, its length does.
     points = {
         "a-very-long-name-on-the-left": (3000.0, 5.0),
         "its-neighbour": (2900.0, 5.0),

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 def scored(
     builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ContestRun, dict[str, Any]]:
-    """Two entries that are ranked, a baseline, and an entry that is not."""
+    """Two ranked entries, a baseline, and an entry that is not ranked."""
     chromium.program()
     folder = tmp_path_factory.mktemp("contest")
     contest_run = make_contest_run(folder, builder)
@@ -45,7 +45,7 @@ def page(scored: tuple[ContestRun, dict[str, Any]]) -> str:
 def long_page(
     scored: tuple[ContestRun, dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> str:
-    """Forty entries, which one and its rows stand for."""
+    """A page of forty entries, which are copies of one entry and its rows."""
     _, found = scored
     row = found["ranking"][0]
     ranking = [row | {"name": f"entry {k}", "rank": k} for k in range(1, 41)]

@@ -1,4 +1,4 @@
-"""Whose entry it is, the organiser's list says alone; names that look alike are marked."""
+"""Only the organiser's list determines the author of an entry; similar names are marked."""
 
 import re
 from dataclasses import replace
@@ -71,7 +71,7 @@ def test_a_key_has_authors_in_the_form_of_names(tmp_path: Path) -> None:
 
 
 def test_aliases_of_an_authors_many_entries_are_all_different() -> None:
-    """Two of these names have digests that begin alike."""
+    """The digests of two of these names begin with the same digits."""
     rows = [{"author": "anna", "name": f"anna@{number}"} for number in range(800)]
     found = {"ranking": rows, "apart": [], "earlier": [], "failed": [], "history": [], "pairs": []}
     hidden, aliases = anonymous(found, {"anna": "Rubidium"})

@@ -1,4 +1,4 @@
-"""Entries that have the final networks' recordings built in."""
+"""Entries with the final networks' recordings built in."""
 
 import random
 from dataclasses import replace

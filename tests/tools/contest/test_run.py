@@ -1,4 +1,4 @@
-"""From a folder of entries to a leaderboard: what it says, and what is not done twice."""
+"""From a folder of entries to a leaderboard: its content, and the reuse of earlier work."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def silent(line: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves out the figures, which take longer than all the rest."""
+    """Leaves out the figures, which take most of the time."""
     monkeypatch.setattr(ContestRun, "_draw_runs", lambda *_: {})
     monkeypatch.setattr("kneepoint.tools.contest.run.draw_figures", lambda *_: {})
 
@@ -89,13 +89,13 @@ def write_entries(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(builder: EntryBuilder, tmp_path_factory: pytest.TempPathFactory) -> Shared:
-    """A contest and the entries, for tests that differ in rules only: its runs are made once."""
+    """A contest and its entries, for tests that differ only in rules: its runs are made once."""
     folder = tmp_path_factory.mktemp("shared")
     return make_contest_run(folder, builder), write_entries(folder / "entries")
 
 
 def ruled(contest_run: ContestRun, **rules: object) -> ContestRun:
-    """The same contest but for some of its rules."""
+    """Returns the same contest with some changed rules."""
     return replace(contest_run, contest=contest_run.contest.model_copy(update=rules))
 
 
@@ -159,7 +159,8 @@ def test_an_interrupted_contest_goes_on(
 
 
 def test_silence_wins_nothing(contest_run: ContestRun, entries: Path) -> None:
-    """One burst and then nothing: mahimahi's signal delay ends with it, the contest's does not."""
+    """One burst and then silence: mahimahi's signal delay ends with the burst, the contest's does
+    not."""
     (entries / "dora").mkdir()
     (entries / "dora/sender.py").write_text(SILENT)
     found = contest_run.score(entries, silent)
@@ -359,7 +360,7 @@ def test_an_interrupted_contest_keeps_its_key(contest_run: ContestRun, entries: 
 def test_faults_of_the_machine_are_no_verdict(
     contest_run: ContestRun, entries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry whose every run meets one has a row, and the rest is scored."""
+    """An entry with a fault in every run has a row, and the other entries are scored."""
     expected = contest_run.score(entries, silent)
     run = EmulatorEngine.run
 
@@ -389,7 +390,7 @@ def test_an_entry_cannot_take_a_baselines_name(contest_run: ContestRun, entries:
 
 def test_the_score_on_another_host_is_shown(shared: Shared) -> None:
     contest_run, entries = shared
-    """It is the score that a contest on that host gives."""
+    """The score equals the score of a contest on that host."""
     found = ruled(contest_run, other_host_latency_us=20_000).score(entries, silent)
     there = replace(
         ruled(contest_run, runs=1),
@@ -470,7 +471,7 @@ def test_a_host_without_a_sandbox_is_refused() -> None:
 
 @pytest.mark.slow
 def test_datagrams_of_2013_have_their_receiver(contest_run: ContestRun, entries: Path) -> None:
-    """Both clocks count from the date that the tree has, so that their difference is a delay."""
+    """Both clocks count from the date in the tree, so that their difference is a delay."""
     for name, epoch, latest_ms in (
         *(("flat", "1362700000000", 1000), ("hasty", "1362700000000", 1)),
         *(("later", "1'400'000'000 * 1000ULL", 1000), ("plain", "0", 1000)),

@@ -38,7 +38,7 @@ def test_a_seed_is_drawn_once_and_is_private(tmp_path: Path) -> None:
 def test_contests_that_begin_at_once_have_one_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or the digest on the first one's page is that of no file."""
+    """Otherwise the digest on the first contest's page would belong to no file."""
 
     def late(path: Path, patience_s: float) -> TextIO:
         (tmp_path / SEED_FILE).write_text(f"{SEED}\n")

@@ -1,4 +1,4 @@
-"""Ranks and verdicts: what they say of scores whose truth is known."""
+"""Ranks and verdicts, for scores with a known truth."""
 
 import numpy as np
 import pytest
@@ -45,7 +45,7 @@ def test_equal_entries_share_ranks_and_are_not_told_apart() -> None:
 
 
 def test_one_network_alone_is_no_proof_for_others() -> None:
-    """A is better on three networks and worse on one: other networks might tell otherwise."""
+    """A is better on three networks and worse on one: on other networks it may be worse."""
     scores = scores_of([10, 10], 0.001)
     scores[0, :3] *= 1.2
     scores[0, 3] /= 1.2
@@ -65,7 +65,7 @@ def test_the_variance_is_split_between_entries_and_runs() -> None:
 
 
 def test_equal_entries_are_rarely_told_apart() -> None:
-    """Of 200 contests among four equals, about 5 % may tell any pair apart."""
+    """Of 200 contests among four equal entries, about 5 % may distinguish a pair."""
     wrong = sum(
         any(pair["better"] is not None for pair in compare_pairs("abcd", scores, 1, is_ratio=True))
         for scores in (scores_of([10] * 4, 0.1, seed)[:, :2] for seed in range(200))

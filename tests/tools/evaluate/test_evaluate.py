@@ -1,4 +1,4 @@
-"""`kneepoint evaluate`: what it answers to candidates of every kind, and what it refuses."""
+"""`kneepoint evaluate`: its answers to candidates of every kind, and its errors."""
 
 import io
 import json
@@ -50,7 +50,7 @@ def source(window: str = "window_", gap: str = "", ack: str = "") -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def _split(workspace: Path) -> None:
-    """A configuration that tunes on the wire and holds a secret one out."""
+    """A configuration that tunes on the network wire, and holds out a secret network."""
     study = {
         **{"title": "Tuned", "controller": "fixed_window", "networks": ["wire"]},
         **{"space": {"window": {"low": 1, "high": 50}}, "sampler": {"kind": "tpe", "trials": 5}},

@@ -1,11 +1,11 @@
-"""The best power on the contest's network against runs: evolved rules, random rules, a tuned rule.
+"""The best power on the contest's network by number of runs: evolved, random and tuned rules.
 
     kneepoint evolve --seed 1
     python -m tests.tools.evolve.benchmark results/evolved/contest-*/evolved.json
 
-Random rules have no parents; CMA-ES searches the numbers of the best, twice. Of TIMELY, TPE
-searches the parameters of the study `tune-timely`. A trial has three runs in all. The greatest of
-many values owes something to chance; the last column is the best's power with other seeds.
+Random rules have no parents; CMA-ES searches the literals of the best rule, twice. For TIMELY, TPE
+searches the parameters of the study `tune-timely`. Every trial has three runs. The greatest of many
+values is biased by chance; the last column is the best rule's power with other seeds.
 """
 
 import argparse
@@ -39,7 +39,7 @@ AT = (1000, 3000, 6000, 10_000, 20_000, 40_000, 80_000)
 
 
 def random_rules(trials: int, seed: int) -> dict[str, Any]:
-    """Returns what `evolve` does of rules that are all given, drawn at random."""
+    """Returns the outcome of `evolve` with random rules that are all given."""
     rng = Random(seed)
     controller = load_catalogue(EMULATE).controller("rule", "benchmark")
     engine = EmulatorSettings.of(EMULATE)
@@ -55,7 +55,7 @@ def random_rules(trials: int, seed: int) -> dict[str, Any]:
 
 
 def tuned_rule(trials: int, seed: int) -> dict[str, Any]:
-    """Returns the same of a search for TIMELY's parameters."""
+    """Returns the outcome of a search of TIMELY's parameters, in the same form."""
     workflow = load_workflow(CONFIG)
     study = workflow.studies["tune-timely"]
     sampler = study.sampler.model_copy(update={"trials": trials})

@@ -1,4 +1,4 @@
-"""`kneepoint evolve`: what it prints and leaves, and what it refuses before any work."""
+"""`kneepoint evolve`: its output and files, and errors before any work."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The search for rules: what it breeds, what it finds, and that it depends on its seed alone."""
+"""The search for rules: the bred rules, the results, and their dependence on the seed alone."""
 
 import random
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def test_children_are_rules_like_their_parents_and_new() -> None:
         assert parse(child.text).parameters == child.parameters
         structures.add(tuple(child.code.items()))
         known.add(child.text)
-    assert 60 < len(structures) < 180  # others differ in their numbers only
+    assert 60 < len(structures) < 180  # the other rules differ only in their literals
 
 
 def test_numbers_go_where_they_came_from() -> None:

@@ -12,7 +12,7 @@ from kneepoint.runs.load import load_workflow
 from kneepoint.tools.field.command import CONFIG
 
 CAPACITY_MBPS = 5.04115
-"""Of Verizon-LTE-short.down, as in config/published/abc-*.yaml."""
+"""The capacity of Verizon-LTE-short.down, as in config/published/abc-*.yaml."""
 
 
 def _one(rows: pd.DataFrame, column: str, **place: object) -> float:
@@ -29,7 +29,7 @@ def _table(head: str, rows: Iterable[Iterable[str]]) -> None:
 
 
 def main() -> None:
-    """Prints them."""
+    """Prints the tables."""
     workflow = load_workflow(CONFIG)
     table = open_results(workflow.results).table
     held, power, shares = (

@@ -1,4 +1,4 @@
-"""`kneepoint field`: what it says by the headings of RFC 9743, of planted tables."""
+"""`kneepoint field`: its output under the headings of RFC 9743, for planted tables."""
 
 import itertools
 
@@ -13,7 +13,7 @@ METRICS = {"ping": ["rtt_mean_ms"], "first": ["goodput_mbps", "loss"]}
 
 
 def test_a_controller_is_told_by_the_headings_of_rfc_9743() -> None:
-    """Every number is its own: that of another setting, network or flow would be another."""
+    """All numbers are distinct, so that another setting, network or flow would be noticed."""
     workflow = load_workflow(ROOT / CONFIG)
     numbers = itertools.count(1)
 

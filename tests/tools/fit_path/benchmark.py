@@ -1,11 +1,11 @@
-"""How often the intervals of `kneepoint fit-path` contain the network that was measured.
+"""How often the intervals of `kneepoint fit-path` contain the measured network.
 
     python -m tests.tools.fit_path.benchmark [[FIRST:]END [SETTING...]]
     python -m tests.tools.fit_path.benchmark real
 
-The second fits one network to runs of four controllers in real mahimahi, which must be installed,
-and says how far off a controller is that the fit did not know. It takes seven minutes on a quiet
-machine; runs that a busy host disturbed are repeated.
+The second command fits one network to runs of four controllers in real mahimahi, which must be
+installed, and prints the error for each controller in a fit without it. It takes seven minutes on a
+quiet machine; runs that a busy host disturbed are repeated.
 """
 
 import sys
@@ -69,7 +69,7 @@ BUSY_US = 2000
 
 
 def start_of(name: str) -> PreparedNetwork:
-    """The network that a setting's fit begins with."""
+    """Returns the initial network of a setting's fit."""
     queue = "droptail:packets=100"
     if name in TRACED:
         network = PreparedNetwork.load(Path(".kneepoint/networks/contest/network.json"))
@@ -87,7 +87,7 @@ class Runs:
         self._executor = LocalExecutor(self._engine, workers)
 
     def __call__(self, asked: Sequence[Asked]) -> list[RunRecord]:
-        """The records of runs, in order."""
+        """Returns the records of runs, in order."""
         specs = []
         for scheme, network, seed in asked:
             controller = self._catalogue.controller(scheme.controller, "here")
@@ -105,7 +105,7 @@ class Runs:
 def measured(
     name: str, run: Runs, seed: int, of: Sequence[tuple[str, Mapping[str, float]]] = SCHEMES
 ) -> PathDescription:
-    """What schemes reach on a setting's true network, in RUNS runs each."""
+    """Returns the figures of schemes on a setting's true network, of RUNS runs each."""
     network = start_of(name)
     for (parameter, _), value in SETTINGS[name]:
         _, _, of_network = parameter.partition("network.")

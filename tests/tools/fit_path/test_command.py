@@ -1,4 +1,4 @@
-"""`kneepoint fit-path`: what it prints and writes, and what it refuses before any run."""
+"""`kneepoint fit-path`: its output and files, and errors before any run."""
 
 from pathlib import Path
 from typing import Any

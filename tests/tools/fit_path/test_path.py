@@ -30,7 +30,7 @@ NOISE = 0.01
 
 
 def answer(scheme: Scheme, network: PreparedNetwork, random: np.random.Generator) -> RunRecord:
-    """What a window that fills a queue has, with noise: Little's law."""
+    """Returns the metrics of a window that fills a queue, by Little's law, with noise."""
     rate, delay_ms = network.uplink.rate_mbps, network.uplink.delay_ms
     packets = int(network.uplink.queue.rpartition("=")[2])
     window, per_ms = scheme.parameters["window"], rate / 12.032
@@ -100,7 +100,7 @@ def test_schemes_that_contradict_each_other_are_named() -> None:
 
 
 def test_an_interval_is_open_where_no_figure_rejects_a_parameter() -> None:
-    """A window that just fits tells the least that the queue can be, and no more."""
+    """A window that just fits determines only the minimum size of the queue."""
     found = [fitted(TRUTH, (20, 110, 140), s).parameters["network.queue.packets"] for s in range(5)]
     assert all(each.low <= 40 < 500 == each.high for each in found)
     assert sorted(each.low for each in found)[2] > 10

@@ -1,9 +1,10 @@
-"""Whether `kneepoint identify` names the rule of each report, and none for senders of other kinds.
+"""Whether `kneepoint identify` names the rule of each report, and no rule for other senders.
 
     python -m tests.tools.identify.benchmark [SENDER...]
 
-Each sender has its defaults, as nobody chose them for this, and runs on three links; the rule that
-is found predicts its power on three others. `nearest` is the next family: how sure the name is.
+Each sender has its defaults, which were not chosen for this test, and runs on three links; the
+identified rule predicts its power on three others. `nearest` is the next family, which shows how
+certain the identification is.
 """
 
 import argparse
@@ -25,12 +26,12 @@ from tests.conftest import ROOT
 WATCHED = ("contest", "verizon-lte-driving-1", "tmobile-umts-driving-1")
 UNSEEN = ("att-lte-driving-1", "tmobile-lte-driving", "verizon-lte-driving-2")
 OTHERS = ("copa", "vivace", "dalida", "rule")
-"""Of none of the families; the rule is that of docs/how-to/evolve-a-rule.md."""
+"""Senders of no known family; the rule is from docs/how-to/evolve-a-rule.md."""
 SEEDS = range(1, 9)
 
 
 def law() -> dict[str, float]:
-    """The parameters of the rule that the how-to shows."""
+    """Returns the parameters of the rule in the how-to."""
     page = (ROOT / "docs/how-to/evolve-a-rule.md").read_text(encoding="utf-8")
     lines = [line.strip() for line in page.splitlines() if line.startswith("    ")]
     return parse("\n".join(lines)).parameters

@@ -1,4 +1,4 @@
-"""`kneepoint identify`: what it says of senders and of logs, and what it refuses."""
+"""`kneepoint identify`: its output for senders and logs, and its errors."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.kneepoint.conftest import NETWORK, answer, ask, refused
 
 @pytest.fixture(autouse=True, scope="module")
 def other(workspace: Path) -> None:
-    """A network that no sender has met."""
+    """Prepares a network on which no sender has run."""
     write(workspace / "config/networks/other.yaml", {**NETWORK, "uplink": {"constant_mbps": 3}})
     prepare_named(workspace, "other", workspace / ".kneepoint/networks/other")
 

@@ -1,4 +1,4 @@
-"""Captures as tcpdump makes them, with what offloads do before it, of transfers that are known."""
+"""Captures of known transfers as tcpdump makes them, with merging by offloads."""
 
 import random
 import struct
@@ -16,7 +16,7 @@ Seen = list[tuple[float, bytes]]
 
 @dataclass(frozen=True)
 class Segment:
-    """One of TCP from the host `way`; several that an offload merged are one, too."""
+    """A TCP segment from the host `way`; segments merged by an offload are one segment."""
 
     at_s: float
     way: int
@@ -29,7 +29,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Form:
-    """How segments become frames of Ethernet."""
+    """The form in which segments become Ethernet frames."""
 
     is_ip6: bool = False
     has_timestamps: bool = True
@@ -42,7 +42,7 @@ class Form:
         return MSS - 20 * self.is_ip6 - 12 * self.has_timestamps
 
     def frame(self, segment: Segment) -> bytes:
-        """Its bytes. One that is too long for IP has the length 0."""
+        """Returns the bytes of a frame; a segment that is too long for IP has the length 0."""
         way, options = segment.way, b""
         if segment.is_syn:
             options = struct.pack(">BBH", 2, 4, MSS - 20 * self.is_ip6)
@@ -69,13 +69,13 @@ class Form:
         return bytes(12) + (b"\x86\xdd" if self.is_ip6 else b"\x08\x00") + outer + body
 
     def seen(self, segments: Iterable[Segment]) -> Seen:
-        """What tcpdump sees of them."""
+        """Returns the segments as tcpdump sees them."""
         return [(s.at_s, self.frame(s)) for s in segments if self.is_syn_seen or not s.is_syn]
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """Segments as the link carried them, at both ends, and what is true of those of data."""
+    """Segments as the link carried them, at both ends, and the true figures of the data."""
 
     sender: list[Segment]
     receiver: list[Segment]
@@ -85,7 +85,7 @@ class Transfer:
 
 
 def transfer(seed: int, form: Form, bursts: int = 60, at_s: float = 1_700_000_000.0) -> Transfer:
-    """Bursts as TSO takes them, of which each twelfth segment is lost and then sent again."""
+    """Returns bursts as TSO takes them; each twelfth segment is lost and retransmitted."""
     drawn = random.Random(seed)
     sequence, number = 2**32 - 100_000 - drawn.randrange(50_000), drawn.randrange(2**16)
     sender = [Segment(at_s, 0, sequence - 1, 0, 0, number, is_syn=True)]
@@ -122,7 +122,7 @@ def transfer(seed: int, form: Form, bursts: int = 60, at_s: float = 1_700_000_00
 
 
 def merged(segments: Sequence[Segment], form: Form, most: int = 65_000) -> list[Segment]:
-    """As TSO shows what leaves and GRO what comes: contiguous, at once, all but the last full."""
+    """Merges segments like TSO and GRO: contiguous, simultaneous, and full except the last."""
     found: list[Segment] = []
     last = -1
     for each in segments:
@@ -149,7 +149,7 @@ def pcap(
     snaplen: int = 262_144,
     version: tuple[int, int] = (2, 4),
 ) -> bytes:
-    """A file of pcap; records are cut at the snap length, unless it is 0."""
+    """Returns a pcap file; records are cut at the snap length, unless it is 0."""
     magic = 0xA1B2C3D4 if units == 10**6 else 0xA1B23C4D
     found = [struct.pack(order + "IHHiIII", magic, *version, 0, 0, snaplen, link)]
     for at_s, data in seen:
@@ -160,25 +160,27 @@ def pcap(
 
 
 def block(order: str, kind: int, body: bytes) -> bytes:
-    """One of pcapng."""
+    """Returns a block of pcapng."""
     body += bytes(-len(body) % 4)
     length = struct.pack(order + "I", len(body) + 12)
     return struct.pack(order + "I", kind) + length + body + length
 
 
 def section(order: str = "<", major: int = 1) -> bytes:
-    """The head of a section of pcapng."""
+    """Returns the section header of pcapng."""
     return block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, major, 0, -1))
 
 
 @dataclass(frozen=True)
 class Interface:
-    """One of pcapng; `resolution` is that option's byte."""
+    """An interface of pcapng; `resolution` is the byte of that option."""
 
     link: int = 1
     resolution: int | None = None
     offset_s: int | None = None
-    changed: Callable[[bytes], bytes] = bytes  # how a frame of Ethernet looks here
+    changed: Callable[[bytes], bytes] = (
+        bytes  # converts an Ethernet frame to this interface's frame
+    )
     order: str = "<"
 
     @property
@@ -189,7 +191,7 @@ class Interface:
         return int(2**power if self.resolution & 128 else 10**power)
 
     def described(self) -> bytes:
-        """Its block, with a comment of five bytes before the options that count."""
+        """Returns its block, with a comment of five bytes before the other options."""
         options = struct.pack(self.order + "HH8s", 1, 5, b"hello")
         if self.resolution is not None:
             options += struct.pack(self.order + "HHB3x", 9, 1, self.resolution)
@@ -199,7 +201,7 @@ class Interface:
         return block(self.order, 1, head + options + bytes(4))
 
     def statistics(self, number: int, **options: int) -> bytes:
-        """Its block of statistics: ifrecv, ifdrop, osdrop."""
+        """Returns its block of statistics: ifrecv, ifdrop, osdrop."""
         codes = {"ifrecv": 4, "ifdrop": 5, "osdrop": 7}
         body = struct.pack(self.order + "III", number, 0, 0)
         for name, value in options.items():
@@ -207,7 +209,7 @@ class Interface:
         return block(self.order, 5, body + bytes(4))
 
     def packet(self, number: int, at_s: float, data: bytes, kind: int = 6) -> bytes:
-        """A packet's block, with a comment; 2 is the obsolete kind."""
+        """Returns a packet's block, with a comment; 2 is the obsolete kind."""
         data = self.changed(data)
         stamp = round((at_s - (self.offset_s or 0)) * self.units)
         which = struct.pack(self.order + ("I" if kind == 6 else "H2x"), number)
@@ -217,7 +219,7 @@ class Interface:
 
 
 def pcapng(seen: Seen, *interfaces: Interface, which: Callable[[int], int] | None = None) -> bytes:
-    """A file of one section, whose packets pass the interfaces in turn."""
+    """Returns a file of one section, whose packets pass the interfaces in turn."""
     found = [section(interfaces[0].order), *(each.described() for each in interfaces)]
     for k, (at_s, data) in enumerate(seen):
         number = which(k) if which else k % len(interfaces)
@@ -225,43 +227,44 @@ def pcapng(seen: Seen, *interfaces: Interface, which: Callable[[int], int] | Non
     return b"".join(found)
 
 
-# How a frame of Ethernet looks on other links --------------------------------------------------
+# Ethernet frames on other links --------------------------------------------------
 
 
 def bare(data: bytes) -> bytes:
-    """IP alone."""
+    """Returns the IP packet alone."""
     return data[14:]
 
 
 def cooked(data: bytes) -> bytes:
-    """As older `tcpdump -i any` shows it."""
+    """Returns a frame in the form of older versions of `tcpdump -i any`."""
     return struct.pack(">HHH8s", 0, 1, 6, b"") + data[12:]
 
 
 def cooked_2(interface: int, way: int = 0) -> Callable[[bytes], bytes]:
-    """As `tcpdump -i any` shows it, of an interface, which it entered (0) or left (4)."""
+    """Returns the form of `tcpdump -i any`, for an interface that a frame enters (0) or leaves
+    (4)."""
     rest = struct.pack(">HIHBB8s", 0, interface, 1, way, 6, b"")
     return lambda data: data[12:14] + rest + data[14:]
 
 
 def tagged(*tags: bytes) -> Callable[[bytes], bytes]:
-    """With these bytes between the addresses and the protocol."""
+    """Inserts these bytes between the addresses and the protocol."""
     return lambda data: data[:12] + b"".join(tags) + data[12:]
 
 
 def labelled(data: bytes) -> bytes:
-    """Behind two labels of MPLS."""
+    """Adds two MPLS labels."""
     return data[:12] + b"\x88\x47" + b"\x00\x01\x00\x40" + b"\x00\x02\x01\x40" + data[14:]
 
 
 def point_to_point(data: bytes) -> bytes:
-    """In PPPoE."""
+    """Encapsulates the packet in PPPoE."""
     length = len(data) - 14 + 2
     return data[:12] + struct.pack(">HBBHHH", 0x8864, 0x11, 0, 1, length, 0x21) + data[14:]
 
 
 def datagram(way: int, number: int, payload: bytes, is_ip6: bool = False) -> bytes:
-    """A frame of UDP."""
+    """Returns a UDP frame."""
     ports = {"sport": PORTS[way], "dport": PORTS[1 - way]}
     inner = dpkt.udp.UDP(**ports, ulen=8 + len(payload), data=payload)
     if is_ip6:

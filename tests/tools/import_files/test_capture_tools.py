@@ -1,4 +1,4 @@
-"""Captures, judged by tcpdump, tcptrace, tshark and capinfos; real ones with offloads on and off.
+"""Captures against tcpdump, tcptrace, tshark and capinfos; real captures with and without offloads.
 
 The judges are Debian's packages tcpdump, tcptrace, tshark and wireshark-common.
 """
@@ -22,7 +22,7 @@ from tests.tools.import_files.captures import Form, Interface, datagram, pcap, p
 
 
 def output_of(*command: str | Path) -> str:
-    """What a tool prints; the test is skipped if there is no such tool."""
+    """Returns the output of a tool; skips the test if the tool is missing."""
     if not shutil.which(str(command[0])):
         pytest.skip(f"NOT TESTED: {command[0]} is missing (Debian: apt-get install {command[0]})")
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=True)
@@ -39,7 +39,7 @@ def one(path: Path) -> Measurement:
 
 @pytest.fixture(params=[0, 1, 2])
 def capture(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """Of a sender, in pcap or in pcapng with two clocks."""
+    """A sender's capture, in pcap or in pcapng with two clocks."""
     form, seed = Form(), request.param
     seen = form.seen(transfer(seed, form).sender)
     two = Interface(resolution=9), Interface(resolution=0x80 | 20)
@@ -71,7 +71,7 @@ def test_tcptrace_counts_the_same(capture: Path) -> None:
     assert flow["retransmissions"] == int(re.findall(r"rexmt data pkts: +(\d+) ", printed)[0])
     samples = int(re.findall(r"RTT samples: +(\d+) ", printed)[0])
     mean_ms = float(re.findall(r"RTT avg: +([\d.]+) ms", printed)[0])
-    of_data_ms = (mean_ms * samples - 40) / (samples - 1)  # without the SYN's
+    of_data_ms = (mean_ms * samples - 40) / (samples - 1)  # without the RTT of the SYN
     assert flow["rtt_mean_ms"] == pytest.approx(of_data_ms, abs=0.06)  # it prints tenths
 
 
@@ -101,7 +101,7 @@ ADDRESSES = {"va": "10.1.1.1", "ra": "10.1.1.2", "rb": "10.1.2.2", "vb": "10.1.2
 
 @contextlib.contextmanager
 def hosts() -> Iterator[dict[str, list[str]]]:
-    """Namespaces a, r and b in a row, by what runs a command there; r sends 20 Mbit/s to b."""
+    """Namespaces a, r and b in a row, as prefixes of commands; r sends 20 Mbit/s to b."""
     names = {each: f"kneepoint-{each}-{os.getpid()}" for each in "arb"}
     made = {each: ["ip", "netns", "exec", name] for each, name in names.items()}
     try:
@@ -133,7 +133,7 @@ def hosts() -> Iterator[dict[str, list[str]]]:
 
 @contextlib.contextmanager
 def captured(host: list[str], device: str, path: Path) -> Iterator[None]:
-    """Captures what passes a device meanwhile."""
+    """Captures the packets of a device during the block."""
     words = ["-Z", "root", "--immediate-mode", "-U", "-s", "128", "-i", device, "-w", str(path)]
     command = [*host, "tcpdump", *words]
     with subprocess.Popen([*command, "tcp"], stderr=subprocess.PIPE, text=True) as process:
@@ -185,7 +185,7 @@ def test_real_captures_with_offloads_are_those_of_the_wire(tmp_path: Path, offlo
     (both,) = read_measurements([paths["sender"], paths["receiver"]])
     alone = {name: one(path) for name, path in paths.items()}
     data, *others = (largest(each) for each in (both, *(alone[name] for name in ("wire", "any"))))
-    # iperf3 counts when it has written its last byte, which then waits in the socket.
+    # iperf3 counts until it has written its last byte, which may then wait in the socket.
     assert int(str(data["retransmissions"])) >= again
     rate = data["throughput_mbps"]
     assert rate == pytest.approx(others[0]["throughput_mbps"], rel=1e-3)
@@ -193,7 +193,7 @@ def test_real_captures_with_offloads_are_those_of_the_wire(tmp_path: Path, offlo
         others[1]["throughput_mbps"], rel=1e-3
     )
     sent, came = (both.metrics[f"packets_{what}"] for what in ("sent", "delivered"))
-    # What leaves after the last packet came does not count.
+    # Packets that leave after the last arrival do not count.
     assert 0 <= alone["any"].metrics["packets_sent"] - sent <= 1 and sent >= came
     assert came == alone["wire"].metrics["packets_sent"]
     flags = ("-nn", "-r", paths["wire"], f"dst host {ADDRESSES['vb']}")
@@ -201,5 +201,5 @@ def test_real_captures_with_offloads_are_those_of_the_wire(tmp_path: Path, offlo
 
 
 def largest(found: Measurement) -> Mapping[str, object]:
-    """The flow with the most throughput: that of data."""
+    """Returns the flow with the most throughput, which carries the data."""
     return max(found.flows[1:], key=lambda flow: float(str(flow["throughput_mbps"])))

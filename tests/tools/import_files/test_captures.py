@@ -1,4 +1,5 @@
-"""Captures with offloads, on several interfaces and of every container: right or one line."""
+"""Captures with offloads, on several interfaces and in every container: right, or an error of one
+line."""
 
 import gzip
 import struct
@@ -55,17 +56,18 @@ def pair(folder: Path, sent: bytes, came: bytes) -> Measurement:
 
 
 def in_time(seen: Seen) -> Seen:
-    """In the order of time, and of capture."""
+    """Returns the packets in the order of time, and of capture."""
     return sorted(seen, key=lambda each: each[0])
 
 
-# Holes ----------------------------------------------------------------------------------------
+# Gaps ----------------------------------------------------------------------------------------
 
 
 def exchange(
     kept: Callable[[float], float | None] = lambda at_s: at_s, with_answers: bool = True
 ) -> tuple[Seen, Seen]:
-    """Datagrams each 5 ms, answers each 50 ms; `kept` is when the link, if at all, takes them."""
+    """Datagrams every 5 ms, answers every 50 ms; `kept` returns when the link takes a packet, or
+    None."""
     sent: Seen = []
     came: Seen = []
     for k in range(4000):
@@ -93,7 +95,7 @@ def test_a_hole_in_the_receivers_capture_is_told_by_what_came_back(tmp_path: Pat
     with pytest.raises(KneepointError, match="which lacks them"):
         pair(tmp_path, pcap(sent), pcap(thinned))
     assert pair(tmp_path, pcap(sent), pcap(came)).flows[0]["loss"] == 0
-    # A capture of one direction proves nothing.
+    # A capture of one direction is no evidence.
     assert pair(tmp_path, pcap(sent), pcap(exchange(with_answers=False)[1])).flows[0]["loss"] == 0
 
 
@@ -104,7 +106,7 @@ def test_a_silence_that_may_be_an_outage_or_a_hole_is_said(
     ends = exchange(lambda s: None if in_hole(s) else s, with_answers)
     found = pair(tmp_path, *map(pcap, ends))
     assert found.flows[0]["loss"] == pytest.approx(160 / 4000)
-    assert found.flows[0]["delay_p95_ms"] == pytest.approx(20, abs=0.0011)  # times are of us
+    assert found.flows[0]["delay_p95_ms"] == pytest.approx(20, abs=0.0011)  # times are in whole us
     (said,) = [note for note in found.notes if "receiver.pcap has no packet for 0.8" in note]
     assert " 160 packets" in said
 
@@ -202,14 +204,14 @@ def test_datagrams_that_were_merged_are_refused(tmp_path: Path) -> None:
 
 
 def any_interface(seen: Seen) -> bytes:
-    """Of a bridge: each frame enters a port, passes the bridge, and leaves."""
+    """Returns a bridge's capture: each frame enters a port, passes the bridge, and leaves."""
     ways = [cooked_2(1, 0), cooked_2(2, 0), cooked_2(3, 4)]
     shown = [(at_s + k * 2e-4, way(data)) for at_s, data in seen for k, way in enumerate(ways)]
     return pcap(in_time(shown), link=276)
 
 
 def mirrored(seen: Seen) -> bytes:
-    """Each frame twice on one interface."""
+    """Returns a capture with each frame twice on one interface."""
     return pcap(in_time(seen + [(at_s + 2e-4, data) for at_s, data in seen]))
 
 
@@ -243,7 +245,7 @@ def test_interfaces_may_show_packets_merged_and_apart(tmp_path: Path) -> None:
 
 
 def test_what_was_sent_again_is_no_copy(tmp_path: Path) -> None:
-    form = Form(is_ip6=True, has_timestamps=False)  # nothing tells the two apart
+    form = Form(is_ip6=True, has_timestamps=False)  # nothing distinguishes the two
     known = transfer(5, form)
     first = [s for s in known.sender if s.payload][:40]
     again = [replace(s, at_s=s.at_s + 0.003) for s in first[::4]]
@@ -300,7 +302,7 @@ def exchanged(data: bytes) -> bytes:
 
 
 def fraction_of(content: bytes, fraction: int) -> bytes:
-    """With this in the place of the third packet's fraction of a second."""
+    """Returns the file with this fraction of a second in the third packet."""
     place = 24
     for _ in range(2):
         place += 16 + struct.unpack_from("<I", content, place + 8)[0]
@@ -434,7 +436,7 @@ REFUSED = {
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> Measurement:
-    """The truth is the transfer's; that the plain capture has it is the first of the tests."""
+    """The true figures; the first test compares the plain capture with the transfer."""
     (found,) = read((tmp_path_factory.mktemp("plain") / "a.pcap", PLAIN))
     sent = [s for s in KNOWN.sender if s.way == 0]
     bits = 8 * sum(s.payload + (52 if not s.is_syn else 56) for s in sent)
@@ -523,7 +525,9 @@ BAD_PAIRS = {
 
 def test_one_end_tells_round_trips_and_both_ends_delays(tmp_path: Path) -> None:
     (alone,) = read((tmp_path / "a.pcap", PLAIN))
-    assert 21.5 <= float(str(alone.flows[0]["rtt_p50_ms"])) <= 22.5  # 1.5 more than the one way
+    assert (
+        21.5 <= float(str(alone.flows[0]["rtt_p50_ms"])) <= 22.5
+    )  # 1.5 ms more than the one-way delay
     assert any(each.startswith("capacity, queue") for each in alone.absent)
     both = pair(tmp_path, PLAIN, pcap(CAME))
     assert both.path == tmp_path / "sender.pcap" and both.format != alone.format
@@ -539,7 +543,7 @@ def test_what_left_while_the_receiver_was_not_captured_is_not_lost(
         sent, came = exchange(lambda at_s: at_s if round(at_s * 200) % 10 else None)
     half = came[len(came) // 4 : -len(came) // 4]
     both = pair(tmp_path, pcap(sent), pcap(half))
-    assert 0.09 < float(str(both.flows[0]["loss"])) < 0.2  # of TCP with a part of a burst
+    assert 0.09 < float(str(both.flows[0]["loss"])) < 0.2  # TCP loses a part of a burst
     assert both.metrics["packets_sent"] < 0.6 * len(sent)
     assert any("do not count" in each for each in both.notes)
 

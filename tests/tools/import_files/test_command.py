@@ -1,4 +1,4 @@
-"""`kneepoint import`: runs that the rest of Kneepoint takes."""
+"""`kneepoint import`: runs that the other commands accept."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from tests.tools.import_files.test_imported import (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Logs of two schemes, of which one has half the throughput."""
+    """Logs of two schemes, the second with half the throughput."""
     for run in range(1, 7):
         text, _ = tunnel_log_of(2 * run)
         (tmp_path / f"copa_datalink_run{run}.log").write_text(text)

@@ -1,4 +1,4 @@
-"""Files of other tools: the figures that these tools print, and what is refused."""
+"""Files of other tools: the figures that these tools print, and errors."""
 
 import bz2
 import calendar
@@ -34,7 +34,7 @@ from tests.conftest import ROOT
 from tests.tools.import_files.captures import pcap
 
 FILES = range(12)
-"""Seeds of files: every combination of what depends on the seed modulo 2, 3 and 4."""
+"""Seeds of files, with every combination of the properties by the seed modulo 2, 3 and 4."""
 
 
 def read(path: Path, content: str | bytes) -> Measurement:
@@ -67,7 +67,7 @@ def link_log_of(seed: int, with_drops: bool = True) -> str:
 
 @pytest.mark.parametrize("seed", FILES)
 def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int) -> None:
-    # Those of mahimahi's scripts, digit for digit: tests/controllers/test_mahimahi_graphs.py.
+    # As mahimahi's scripts print them, digit for digit: tests/controllers/test_mahimahi_graphs.py.
     text, has_drops = link_log_of(seed, seed % 2 == 0), seed % 2 == 0
     found = read(tmp_path / "uplink.log", text)
     expected = link_log.metrics(read_link_log(tmp_path / "uplink.log"))
@@ -81,7 +81,7 @@ def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int)
     packed = read(tmp_path / "packed", gzip.compress(text.encode()))
     assert (packed.metrics, packed.format) == (found.metrics, found.format)
     waiting = found.series.loc[found.series["quantity"] == over_time.QUEUE, "value"]
-    assert waiting.min() >= 0 and 15 <= waiting.max() <= 20  # also where drops are not logged
+    assert waiting.min() >= 0 and 15 <= waiting.max() <= 20  # even if drops are not logged
     assert {over_time.QUEUEING, *over_time.RATES} <= set(found.series["quantity"])
 
 
@@ -148,7 +148,7 @@ def tunnel_log_of(seed: int) -> tuple[str, list[tuple[float, str, int, float, in
 
 
 def figures(events: Iterable[tuple[float, str, int, float, int]]) -> str:
-    """Throughput, delay and loss as tunnel_graph.py defines and prints them."""
+    """Returns throughput, delay and loss as tunnel_graph.py defines and prints them."""
     left = [event for event in events if event[1] == "-"]
     sent = sum(event[2] for event in events if event[1] == "+")
     bits = 8 * sum(event[2] for event in left)
@@ -176,7 +176,7 @@ def test_a_tunnel_log_has_pantheons_figures_to_their_last_digit(tmp_path: Path, 
 
 
 def test_figures_of_a_tunnel_log_worked_by_hand(tmp_path: Path) -> None:
-    # Two packets of flow 1 leave 10 ms apart, one of flow 2 alone; one of flow 1 is lost.
+    # Two packets of flow 1 leave 10 ms apart, a single packet of flow 2; one of flow 1 is lost.
     found = read(
         tmp_path / "x.log",
         "# init timestamp: 1512345678901.234\n5.000 # 1504\n5.100 + 1400 1\n6.000 + 1400 1\n"
@@ -256,7 +256,7 @@ def test_metadata_names_the_logs_of_all_schemes(tmp_path: Path, as_list: bool) -
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Where a server of iperf3 listens."""
+    """The port of a server of iperf3."""
     if not shutil.which("iperf3"):
         pytest.skip("NOT TESTED against iperf3: it is missing (Debian: apt-get install iperf3)")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -268,7 +268,7 @@ def port() -> Iterator[int]:
 
 
 def iperf3(port: int, *words: str) -> dict[str, Any]:
-    """What a test prints, once the server is up and free."""
+    """Returns the output of a test, as soon as the server is up and free."""
     for _ in range(50):
         command = ["iperf3", "-c", "127.0.0.1", "-p", str(port), "-J", *words]
         found: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True).stdout)
@@ -346,7 +346,7 @@ SERIES = ("TCP upload::1", "TCP upload::2", "Ping (ms) ICMP")
 
 
 def flent_file(path: Path, seed: int, series: Sequence[str] = SERIES) -> None:
-    """A test of two flows and a ping, or of other series, as flent writes it."""
+    """Writes a test of two flows and a ping, or of other series, as flent does."""
     drawn = random.Random(seed)
     at = datetime.datetime(2026, 1, 2, 3, 4, 5)
     names = {"NAME": "tcp_2up", "TITLE": "a test", "TIME": at, "T0": at, "TOTAL_LENGTH": 12}
@@ -359,7 +359,7 @@ def flent_file(path: Path, seed: int, series: Sequence[str] = SERIES) -> None:
         raw[name] = [{"t": start_s + k / 5, "val": drawn.uniform(5, 50)} for k in range(60)]
         unit = "Mbits/s" if "load" in name else "ms"
         test.metadata["SERIES_META"][name] = {"UNITS": unit, "CONG_CONTROL": "bbr"}
-    if seed % 2:  # netperf says the mean itself
+    if seed % 2:  # netperf reports the mean
         test.metadata["SERIES_META"][series[0]]["MEAN_VALUE"] = drawn.uniform(20, 30)
     test.add_result("TCP upload sum", [0.0] * 60)
     raw["TCP upload sum"] = []
@@ -368,7 +368,7 @@ def flent_file(path: Path, seed: int, series: Sequence[str] = SERIES) -> None:
 
 
 def flents_summary(path: Path) -> dict[str, tuple[str, str]]:
-    """The mean and the median of each series as flent prints them."""
+    """Returns the mean and the median of each series as flent prints them."""
     command = [sys.executable, "-m", "flent", "-f", "summary", "-i", str(path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = re.finditer(r"(?m)^ (.+?) +: +([\d.]+) +([\d.]+)", printed)
@@ -419,10 +419,13 @@ def test_flents_two_directions_are_told_apart_and_http_is_no_round_trip(tmp_path
 
 
 def netperf(drawn: random.Random, direction: str, start_s: float) -> list[str]:
-    """What `netperf -D -k` prints, of TCP_STREAM (Send), TCP_MAERTS (Receive) or UDP_RR."""
+    """Returns the output of `netperf -D -k`, for TCP_STREAM (Send), TCP_MAERTS (Receive) or
+    UDP_RR."""
     is_tcp = direction in ("Send", "Receive")
     lines, at_s = [], start_s
-    for k, interval_s in enumerate([0.2, 0.21, 0.19] * 10 + [4.5]):  # the last counts for nothing
+    for k, interval_s in enumerate(
+        [0.2, 0.21, 0.19] * 10 + [4.5]
+    ):  # the last interval does not count
         at_s += interval_s
         rate = drawn.uniform(5, 50) if is_tcp else 1000 / drawn.uniform(20, 60)
         told = {"INTERIM_RESULT": f"{rate:.2f}", "INTERVAL": f"{interval_s}"}
@@ -478,7 +481,7 @@ def test_netperfs_figures_in_flents_files_are_flents(tmp_path: Path, name: str) 
 
 
 def quic(seed: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """The events of a sender with times since the first, in ms, and its figures."""
+    """Returns the events of a sender, with times since the first (ms), and its figures."""
     drawn = random.Random(seed)
     prefix, ranges = (("transport:", str), ("quic:", int))[seed % 2]
     updated = ("recovery:metrics_updated", "quic:recovery_metrics_updated")[seed % 2]
@@ -497,11 +500,13 @@ def quic(seed: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
             lost += 1
             gone = {"header": header} if seed % 2 else {"type": "1RTT", "packet_number": number}
             add(at_ms + 5, "recovery:packet_lost", gone)
-            add(at_ms + 5, "transport:datagrams_sent", [{"raw": {}}])  # others' may have any form
+            add(
+                at_ms + 5, "transport:datagrams_sent", [{"raw": {}}]
+            )  # other events may have any form
             continue
         acked += size
         acks = [[ranges(number), ranges(number)]]
-        acks += [[ranges(0), ranges(number - 2)]] * (number > 3)  # once more
+        acks += [[ranges(0), ranges(number - 2)]] * (number > 3)  # acknowledged again
         frames = [{"frame_type": "ack", "acked_ranges": acks}]
         came = {"header": header, "raw": {"length": 40}, "frames": frames}
         add(at_ms + 6, f"{prefix}packet_received", came)
@@ -513,7 +518,7 @@ def quic(seed: int) -> tuple[list[dict[str, Any]], dict[str, float]]:
 
 
 def qlog_file(seed: int) -> str:
-    """As one object or as a sequence, with times relative, from event to event, or absolute."""
+    """Returns one object or a sequence, with relative, incremental or absolute times."""
     events, _ = quic(seed)
     way = ("relative", "delta", "absolute")[seed % 3]
     times = np.array([event["time"] for event in events])
@@ -554,7 +559,7 @@ def test_connections_of_one_file_are_numbered(tmp_path: Path) -> None:
     assert [each.number for each in read_measurements([path])] == [1, 2]
 
 
-# What is refused ------------------------------------------------------------------------------
+# Errors ------------------------------------------------------------------------------
 
 
 def flent_object(**changes: object) -> str:
@@ -574,7 +579,7 @@ ACKED = {"header": {"packet_type": "1RTT"}, "frames": [{"acked_ranges": [[7, 7]]
 
 
 def one_rtt(*packets: dict[str, Any]) -> str:
-    """A qlog of packets, a millisecond apart; one with frames was received."""
+    """Returns a qlog of packets, one per millisecond; a packet with frames was received."""
     names = ["packet_received" if "frames" in each else "packet_sent" for each in packets]
     events = [{"time": k, "name": n, "data": packets[k]} for k, n in enumerate(names)]
     return json.dumps({"qlog_version": "0.3", "traces": [{"events": events}]})
@@ -640,7 +645,8 @@ def test_bad_files_are_one_line(tmp_path: Path, content: str | bytes, named: str
     assert "bad.file" in message and named in message and "\n" not in message
 
 
-# How a file arrives ---------------------------------------------------------------------------
+# Compression and encodings of files
+# ---------------------------------------------------------------------------
 
 TEXTS = {
     **{"link log": LINK, "tunnel log": TUNNEL, "sequence": SEQUENCE, "qlog": qlog_file(0)},

@@ -1,7 +1,8 @@
-"""Files that the tools made: each figure is the tool's own, whatever its version.
+"""Files made by the tools: each figure equals the tool's own, in every version.
 
-`files` has what iperf3 3.1.3 to 3.21 and aioquic printed, between two namespaces of one host;
-`bidir` sent through token buckets of 21 and 5.2 Mbit/s, and `udp` 30 Mbit/s through the former.
+`files` has the output of iperf3 3.1.3 to 3.21 and of aioquic, between two namespaces of one host;
+`bidir` sent through token buckets of 21 and 5.2 Mbit/s, and `udp` sent 30 Mbit/s through the first
+bucket.
 """
 
 import json
@@ -32,7 +33,8 @@ Pairs = list[tuple[str, Any]]
 
 
 def printed(name: str) -> Pairs:
-    """What iperf3 printed, with keys that stand twice; of a stream, the data of its last event."""
+    """Returns the output of iperf3, with repeated keys; for a stream, the data of its last
+    event."""
     lines = (FILES / name).read_text()
     text = lines.splitlines()[-1] if "stream" in name else lines
     pairs: Pairs = json.loads(text, object_pairs_hook=list)
@@ -149,7 +151,7 @@ def test_each_direction_has_its_senders_controller(tmp_path: Path) -> None:
 # qlog -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", ["0.8.8", "1.7.2"])  # of draft 01, in us, and of 0.3
+@pytest.mark.parametrize("version", ["0.8.8", "1.7.2"])  # draft 01, in us, and version 0.3
 def test_a_qlog_of_aioquic_has_the_figures_of_its_events(version: str) -> None:
     name = f"aioquic-{version}.qlog"
     found = read(name)
@@ -186,14 +188,14 @@ EVENTS, FIGURES = quic(3)
 
 
 def draft_00() -> dict[str, Any]:
-    """Arrays in capitals, with the time since the event before, in microseconds."""
+    """Returns arrays in capitals, with the time since the previous event, in microseconds."""
     times = [event["time"] for event in EVENTS]
     deltas = [1000 * (time - before) for before, time in zip([0, *times], times, strict=False)]
     return arrays("draft-00", str.upper, "delta_time", deltas, ("EVENT_TYPE", "DATA"))
 
 
 def draft_01(unit: str = "us") -> dict[str, Any]:
-    """Arrays, with the time since the beginning."""
+    """Returns arrays, with the time since the beginning."""
     scale = {"us": 1000, "ms": 1}[unit]
     times = [scale * event["time"] for event in EVENTS]
     return arrays("draft-01", str.lower, "relative_time", times, ("event", "data"), unit)
@@ -215,7 +217,7 @@ def arrays(
             name = name.replace("metrics_updated", "metric_update")
         if "latest_rtt" in data:
             data["latest_rtt"] *= 1000 if unit == "us" else 1
-        if "raw" in data:  # the size stood in the header
+        if "raw" in data:  # the size was in the header
             data.setdefault("header", {})["packet_size"] = data.pop("raw")["length"]
         events.append([at, "transport", named(name), data])
     trace = {
@@ -284,7 +286,7 @@ def test_a_qlog_of_errors_alone_says_them(tmp_path: Path) -> None:
 def test_rtts_that_the_times_contradict_are_refused(
     tmp_path: Path, scaled: str, factor: float
 ) -> None:
-    """Draft 01 said microseconds; some write seconds."""
+    """Draft 01 specified microseconds; some implementations write seconds."""
     events = json.loads(json.dumps(EVENTS))
     for event in events:
         of = event if scaled == "time" else event["data"]

@@ -1,4 +1,4 @@
-"""mahimahi's own scripts print the figures that are read of a log, digit for digit."""
+"""mahimahi's own scripts print the imported figures of a log, digit for digit."""
 
 from pathlib import Path
 

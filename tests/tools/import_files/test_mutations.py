@@ -1,7 +1,7 @@
-"""Files that were changed: the right figure, or one line, and never a wrong figure silently.
+"""Mutated files: the right figure or an error of one line, but no wrong figure without a note.
 
-The right figures are known, for the test makes the files. Changes that another file of the format
-could have by right (a rate and its bytes, both halved) are no mistakes that a reader can see.
+The right figures are known, because the test makes the files. Changes that give another valid file
+of the format (a rate and its bytes, both halved) are not included: no reader can notice them.
 """
 
 import gzip
@@ -39,7 +39,7 @@ LEAST = 40
 
 
 def general(text: str, seed: int) -> Mutants:
-    """What may befall any text."""
+    """Returns mutations that apply to any text."""
     drawn = random.Random(seed)
     cuts = {f"cut {k}": text[: drawn.randrange(1, len(text) - 1)] for k in range(12)}
     others: Mutants = {
@@ -59,7 +59,7 @@ def general(text: str, seed: int) -> Mutants:
 
 
 def walked(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Each part of decoded JSON with its path."""
+    """Yields each part of decoded JSON with its path."""
     yield path, value
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
@@ -70,7 +70,7 @@ Place = tuple[Any, ...]
 
 
 def changed(content: Any, of: Callable[[Place], bool], change: Callable[[Any], Any]) -> str:
-    """The text of a copy in which the parts at some paths are changed."""
+    """Returns the text of a copy with changed parts at some paths."""
     found = json.loads(json.dumps(content))
     for path, value in [*walked(content)]:
         if path and of(path):
@@ -82,7 +82,7 @@ def changed(content: Any, of: Callable[[Place], bool], change: Callable[[Any], A
 
 
 def doubled(text: str, key: str, other: object) -> Mutants:
-    """A key twice in the same object, with another value before and after it."""
+    """Returns texts with a key twice in an object, with the other value before and after it."""
     found = re.search(rf'"{re.escape(key)}":', text)
     assert found, key
     start, end = found.start(), _end_of_value(text, found.end())
@@ -97,7 +97,8 @@ def _end_of_value(text: str, start: int) -> int:
 
 
 def outcome(path: Path, content: str | bytes) -> tuple[float, float | None, bool] | str:
-    """The throughput and mean RTT or 95th percentile of the delay; and whether they are doubted."""
+    """Returns throughput, mean RTT or 95th percentile of the delay, and whether they are
+    doubted."""
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     try:
         run, *_ = read_measurements([path])
@@ -124,11 +125,12 @@ def assert_none_is_wrong(
         read += 1
         assert found[0] == pytest.approx(truth[0], rel=0.05), name
         assert found[1] is None or found[1] == pytest.approx(truth[1], rel=0.05), name
-    assert read >= least_read  # not all may be refused
+    assert read >= least_read  # some mutants must be read
 
 
 def within(*names: str) -> Callable[[Place], bool]:
-    """Whether the last key of a path is the last name, and other keys contain the other names."""
+    """Returns a test for paths whose last key is the last name, and whose other keys have the
+    others."""
     return lambda path: (
         path[-1] == names[-1] and all(any(n in str(key) for key in path[:-1]) for n in names[:-1])
     )
@@ -225,7 +227,7 @@ def test_of_qlog_none_is_wrong(tmp_path: Path) -> None:
 
 
 def per_line(text: str, kind: str, change: Callable[[list[str]], list[str]]) -> str:
-    """A copy in which the words of events of a kind are changed."""
+    """Returns a copy in which the words of events of a kind are changed."""
     lines = [
         " ".join(change(line.split())) if f" {kind} " in line else line for line in text.split("\n")
     ]
@@ -241,7 +243,7 @@ def scaled(place: int, factor: float, digits: int = 0) -> Callable[[list[str]], 
 
 
 def of_logs(text: str) -> Mutants:
-    """Words that are lost, added or in another unit, and lines that are lost or exchanged."""
+    """Returns logs with lost or added words, words in another unit, and lost or exchanged lines."""
     lines = text.split("\n")
     drawn = random.Random(5)
     mutants: Mutants = {}
@@ -297,14 +299,14 @@ def test_of_tunnel_logs_none_is_wrong(tmp_path: Path) -> None:
 
 
 def table(separator: str = ",", header: str = "t_s,kbps", point: str = ".") -> str:
-    """A minute at 6 and 18 Mbit/s by turns."""
+    """Returns a minute at alternately 6 and 18 Mbit/s."""
     rows = [[f"{k / 2:.1f}", f"{(6 + 12 * (k % 2)) * 1000:.1f}"] for k in range(120)]
     names = [header.split(",")] if header else []
     return "".join(f"{separator.join(row)}\n" for row in [*names, *rows]).replace(".", point)
 
 
 def converted(path: Path, time: str, unit: str | None, column: str) -> float | str:
-    """The mean rate of the trace (Mbit/s); or the refusal, or what is said of it."""
+    """Returns the mean rate of the trace (Mbit/s), or the error or note on it."""
     try:
         unit = unit or guess_unit(path, time, "rate", column)[0]
         found = summarise(read_recording(path, time, "rate", column, unit, None))
@@ -348,7 +350,7 @@ def test_of_recordings_none_is_wrong(tmp_path: Path) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         found_mbps = converted(path, time, "s" if time == "1" else None, column)
         if name.startswith("headless") and isinstance(found_mbps, float):
-            found_mbps /= 1000  # taken in Mbit/s, which is said
+            found_mbps /= 1000  # taken in Mbit/s, with a note
         if isinstance(found_mbps, str):
             assert "\n" not in found_mbps and (
                 "mutant-1" in found_mbps or "improbable" in found_mbps

@@ -41,7 +41,7 @@ TASK: dict[str, Any] = {
 
 
 def page_of(task: dict[str, Any]) -> str:
-    """The page of an exercise with this content of its file."""
+    """The page of an exercise, given the content of its file."""
     require_module()
     return make_page(check_config(task, Exercise, Path("task.yaml")))
 

@@ -1,4 +1,4 @@
-"""What tests do on the page, and the expressions that they read."""
+"""Actions of tests on the page, and the expressions that they evaluate."""
 
 from tests.browser.devtools import Page
 

@@ -1,4 +1,4 @@
-"""The page in a real browser: what readers do with it."""
+"""The page in a real browser: readers' actions."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_a_point_of_the_sweep_leads_to_its_value(opened: Page, url: str) -> None
 
 def test_a_trace_and_rates_of_the_reader_run(opened: Page, url: str, tmp_path: Path) -> None:
     show(opened, url + "#set.window=10")
-    # The name of a trace may be any, such as a name that the page could use itself.
+    # A trace may have any name, even a name that the page uses.
     trace, rates = tmp_path / "log", tmp_path / "rates.csv"
     trace.write_text("".join(f"{k}\n" for k in range(2, 5001, 2)))  # 6.016 Mbit/s
     rates.write_text("time_s,mbps\r\n0,6.016\r\n5,12.032\r\n")
@@ -210,7 +210,7 @@ def test_a_student_names_the_best_window_in_few_steps(opened: Page, tmp_path: Pa
     reached = "document.querySelectorAll('#exercise li.reached').length"
     assert opened.wait_for("document.querySelector('#exercise li').textContent.includes('now')")
     assert opened.evaluate(reached) == 0
-    # A look takes a second: ten coarse places of the slider, then single packets by keys.
+    # A trial takes a second: ten coarse positions of the slider, then single packets by keys.
     looks, best = 0, (0.0, 0.0)
     for share in (k / 10 for k in range(11)):
         slide(opened, "window", share)

@@ -1,4 +1,4 @@
-"""The playground in a report: which runs open, and where they lead."""
+"""The playground in a report: which runs open it, and with which settings."""
 
 import json
 from dataclasses import replace

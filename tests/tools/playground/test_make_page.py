@@ -1,4 +1,4 @@
-"""The Python side: exercises, links, and what the page is made of."""
+"""The Python side: exercises, links, and the parts of the page."""
 
 import re
 from pathlib import Path

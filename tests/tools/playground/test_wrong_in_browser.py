@@ -1,4 +1,4 @@
-"""The page in a real browser: wrong addresses and files, and what stays."""
+"""The page in a real browser: wrong addresses and files, which change no setting."""
 
 from pathlib import Path
 

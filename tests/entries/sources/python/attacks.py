@@ -1,4 +1,4 @@
-"""Senders in Python that try what entries may not: ATTACK names what."""
+"""Senders in Python that try forbidden actions; ATTACK names the action."""
 
 import ctypes
 import fcntl
@@ -110,7 +110,7 @@ def null_pointer() -> None:
 def memory() -> None:
     kept = []
     while True:
-        kept.append(bytes(10_000_000))  # untouched: the limit is of space, and CPU time has its own
+        kept.append(bytes(10_000_000))  # untouched: the limit is on address space, not on CPU time
 
 
 def endless_loop() -> None:
@@ -275,7 +275,7 @@ def end_of_the_emulator() -> None:
 
 
 def everything() -> None:
-    """Tells all that a sender can see of its host in one number."""
+    """Reports everything that a sender can observe of its host."""
     seen = hashlib.sha256()
     for folder, folders, names in os.walk("/"):
         seen.update(f"{folders} {names} {[each.inode() for each in os.scandir(folder)]}".encode())
@@ -290,7 +290,7 @@ def everything() -> None:
 
 
 def clocks() -> None:
-    """Not an attack: what it sees depends on the seed alone."""
+    """Not an attack: its observations depend on the seed alone."""
     date = f"{time.time()} {random.random()} {os.urandom(4).hex()}"
     raise RuntimeError(f"{date} {hash('seed')} {id(date)} {time.process_time()}")
 

@@ -1,4 +1,4 @@
-"""A sender of the tests in Python: a fixed window, or AIMD by silences, as the environment says."""
+"""A sender of the tests in Python: a fixed window or AIMD by silences, by the environment."""
 
 import os
 

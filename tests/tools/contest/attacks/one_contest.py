@@ -20,9 +20,9 @@ from tests.tools.contest.conftest import make_contest_run
 
 
 def main() -> None:
-    """Scores them."""
+    """Scores the entries."""
     folder = Path(sys.argv[1])
-    if sys.argv[2:]:  # figures take longer than all the rest
+    if sys.argv[2:]:  # figures take most of the time
         patch = pytest.MonkeyPatch()
         patch.setattr(run, "draw_figures", lambda *_: {})
         patch.setattr(run.ContestRun, "_draw_runs", lambda *_: {})

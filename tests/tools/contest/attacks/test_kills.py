@@ -1,4 +1,4 @@
-"""Contests, entries, emulators and builders are killed at random moments: nothing is different.
+"""Contests, entries, emulators and builders are killed at random moments; results stay the same.
 
 Moments and victims are drawn from a seed, which a failure prints.
 """
@@ -32,13 +32,13 @@ pytestmark = pytest.mark.attacks
 
 _MEAN_PAUSE_S = 0.15
 _SPARED = ("git", "pytest")
-"""Neither an entry nor a host nor a compiler."""
+"""Processes that are not killed: neither entries nor hosts nor compilers."""
 _ROUNDS = 60
-"""At most; each kills several."""
+"""The maximum number of rounds, each with several kills."""
 
 
 class _Killer:
-    """Kills this process's descendants, in a thread, but for those of other tests."""
+    """Kills this process's descendants in a thread, except descendants of other tests."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -138,7 +138,7 @@ def test_200_kills_leave_the_scores_as_they_are(
 
 
 def _contest(folder: Path, temporary: Path, options: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Begins a contest, in a process whose descendants its folder for temporary files tells."""
+    """Begins a contest, in a process whose folder of temporary files marks its descendants."""
     temporary.mkdir(exist_ok=True)
     return subprocess.Popen(
         [sys.executable, "-m", "tests.tools.contest.attacks.one_contest", folder, *options],
@@ -150,13 +150,13 @@ def _contest(folder: Path, temporary: Path, options: Sequence[str]) -> "subproce
 
 
 def _bytes_of(board: Path) -> dict[str, bytes]:
-    """What a contest publishes and hands out, and its history; runs end in any order."""
+    """Returns a contest's pages, feedback and history, which do not depend on the order of runs."""
     return {
         path.relative_to(board).as_posix(): path.read_bytes()
         for path in sorted(board.rglob("*"))
         if path.is_file()
         and path.name not in ("runs.jsonl", "repeated.key")
-        and not path.name.endswith(".lock")  # which name their process
+        and not path.name.endswith(".lock")  # locks contain process ids
     }
 
 

@@ -3,8 +3,8 @@
     python -m tests.tools.contest.benchmarks.disguise [--secrets N]
 
 The default contest's baselines and other controllers with their defaults run twice on the final
-networks of the default contest, as they are and as N secret seeds disguise them. Prints for each
-seed Spearman's rank correlation of the scores, and the omniscient bounds (docs/contest.md).
+networks of the default contest, undisguised and disguised by N secret seeds. Prints for each seed
+Spearman's rank correlation of the scores, and the omniscient bounds (docs/contest.md).
 """
 
 import argparse

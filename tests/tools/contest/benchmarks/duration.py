@@ -3,8 +3,7 @@
     python -m tests.tools.contest.benchmarks.duration
 
 Entries are the eleven twins of our controllers, each with five settings, and five windows of the
-kit; nothing of theirs is kept from an earlier time. Prints seconds of the clock and of the
-processors.
+kit; no earlier builds or runs are reused. Prints wall-clock and CPU time (s).
 """
 
 import os
@@ -21,7 +20,7 @@ EMULATE = Path("build/emulate")
 
 
 def write_entries(folder: Path) -> int:
-    """Writes them, and returns how many there are."""
+    """Writes the entries, and returns their number."""
     catalogue = load_catalogue(EMULATE)
     for name in TWINS:
         controller = catalogue.controller(name, "benchmark")

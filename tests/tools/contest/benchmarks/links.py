@@ -1,10 +1,10 @@
-"""How well each prepared recording tells controllers apart, and what its outages do to scores.
+"""How well each prepared recording distinguishes controllers, and the effect of its outages.
 
     python -m tests.tools.contest.benchmarks.links [--score RULE]
 
 The default contest's baselines and our other controllers with their defaults run four times on
-every network of .kneepoint/networks that replays one recording; prints what a leaderboard says of
-its networks (docs/contest.md), and the best of the windows.
+every network of .kneepoint/networks that replays one recording; prints a leaderboard's numbers on
+its networks (docs/contest.md), and the best fixed window.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""What senders that have the final recordings built in gain, with and without disguise.
+"""The gains of senders with the final recordings built in, with and without disguise.
 
     python -m tests.tools.contest.benchmarks.oracle [--secrets N]
 
-One recognises the recording and sends just before each opportunity; the other follows where in a
-recording it is, and fills the window that the forecast allows; its honest twin has the same window
-with a forecast of its own measurements. Prints the power of each on the final networks of the
-default contest, as they are and as N secret seeds disguise them, beside the best baseline's and the
-omniscient sender's (docs/contest.md).
+One sender recognises the recording and sends just before each opportunity. A second tracks its
+position in the recording, and fills the window that its forecast allows; the honest twin of the
+second forecasts from its own measurements instead. Prints the power of each sender on the final
+networks of the default contest, undisguised and disguised by N secret seeds, beside the power of
+the best baseline and of the omniscient sender (docs/contest.md).
 """
 
 import argparse

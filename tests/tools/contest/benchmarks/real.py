@@ -2,10 +2,10 @@
 
     python -m tests.tools.contest.benchmarks.real
 
-Each run takes 140 s of real time; as many go on at once as --slots says. Prints each entry's mean
-throughput and signal delay, real and emulated (network contest-2026), and, for this host's latency,
-that of 2017, and a host with the scheduling delays of these real runs, the median of the absolute
-errors and the median error.
+Each run takes 140 s of real time; --slots sets the number of concurrent runs. Prints each entry's
+mean throughput and signal delay, real and emulated (network contest-2026); and the median absolute
+error and the median error for this host's latency, the latency of 2017, and a host with the
+scheduling delays of these real runs.
 """
 
 import argparse
@@ -81,10 +81,9 @@ def reacting(folder: Path, rule: str) -> Path:
 
 
 def write_entries(folder: Path) -> list[Path]:
-    """Writes ten entries: windows, controllers with their defaults, and two that feel a host.
+    """Writes ten entries: windows, controllers with their defaults, and two sensitive to the host.
 
-    One halves its window at RTT peaks of 20 ms; the other's start ends with the first, early or
-    late.
+    One halves its window at RTT peaks of 20 ms; the other ends its start at the first such peak.
     """
     catalogue = load_catalogue(Path("build/emulate"))
     made = [kit(folder / f"window-{window}", window) for window in (5, 12, 50)]
@@ -103,7 +102,7 @@ def run_all(
     runs: int,
     network: PreparedNetwork,
 ) -> dict[str, list[RunRecord]]:
-    """Returns the runs that succeeded, by the names of entries."""
+    """Returns the successful runs, by the names of entries."""
     network = engine.place(network)
     specs = [
         RunSpec.on(engine, entry, {}, network, seed)

@@ -1,4 +1,4 @@
-"""Writes entries that have recordings built in."""
+"""Writes entries with recordings built in."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ _MOST = ord("[") - _ZERO
 def with_recordings(
     folder: Path, controller: str, recordings: Sequence[Sequence[int]], macros: str = ""
 ) -> Path:
-    """Writes the kit's entry with a controller of this folder, which knows some links.
+    """Writes the kit's entry with a controller of this folder that knows recordings.
 
     Args:
         folder: of the entry.
         controller: name of the controller's file, without its suffix.
         recordings: opportunities of each link (ms).
-        macros: lines before the controller's.
+        macros: lines before the controller's code.
     """
     kit(folder)
     source = (Path(__file__).parent / f"{controller}.cc").read_text()
