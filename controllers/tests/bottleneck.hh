@@ -1,5 +1,5 @@
 // A controller over one bottleneck: a queue without limit, served at a constant rate, and a
-// constant round trip beside it. Times are exact, in microseconds.
+// constant propagation delay. Times are exact, in microseconds.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Bottleneck {
         rtt_us_(rtt_ms * 1e3) {}
 
   void set_rate(double packets_per_s) { gap_us_ = 1e6 / packets_per_s; }
-  // Every such packet never arrives.
+  // Every `packets`-th packet is lost.
   void lose_every(uint64_t packets) { lost_every_ = packets; }
   void set_rtt(double rtt_ms) { rtt_us_ = rtt_ms * 1e3; }
 
@@ -46,7 +46,7 @@ class Bottleneck {
   double sending_rate() const { return 1e6 / controller_->pacing_us(); }
   double now_s() const { return now_us_ / 1e6; }
   double flight() const { return static_cast<double>(out_.size()); }
-  // Packets that wait now.
+  // Packets that wait in the queue now.
   double queue() const { return std::max(served_until_us_ - now_us_, 0.0) / gap_us_; }
   uint64_t delivered() const { return delivered_; }
   uint64_t lost() const { return lost_; }
@@ -97,7 +97,7 @@ class Bottleneck {
       ++lost_;
       return;
     }
-    // As transports do, at most once in a round trip.
+    // The transports, too, report a loss at most once in a round trip.
     if (lost_ > told_ and packet.number >= recovery_end_) {
       recovery_end_ = sent_;
       if (tells_of_losses) lose(Loss::Kind::lost);
@@ -132,7 +132,7 @@ class Bottleneck {
   uint64_t recovery_end_ = 0;
 };
 
-// How long each rate of sending lasts, from now on, in shares of `rate`.
+// A time during which the controller paces at `gain` times a given rate.
 struct Phase {
   double gain;
   double length_s;

@@ -1,4 +1,4 @@
-// A small harness: tests register themselves, checks print what they expected.
+// A small harness: tests register themselves, and a failed check prints the value that it expected.
 #pragma once
 
 #include <cmath>
@@ -48,7 +48,7 @@ inline void expect_near(double actual, double expected, double tolerance, const 
   throw Failure(message.str());
 }
 
-// The action must throw an exception whose text holds `part`.
+// The action must throw an exception whose text contains `part`.
 inline void expect_refused(const std::function<void()>& action, const std::string& part) {
   try {
     action();

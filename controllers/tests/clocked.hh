@@ -1,4 +1,5 @@
-// A controller behind a sender whose window is always full: what is acknowledged lets more leave.
+// A controller of a sender whose window is always full: each acknowledgment lets further packets
+// leave.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@ class Clocked {
     fill();
   }
 
-  // Packets are acknowledged `gap_ms` after the last ones; returns the window. With `unmeasured`
-  // for an RTT, as TCP's retransmissions are.
+  // Acknowledges `packets` packets, `gap_ms` after the previous acknowledgment, and returns the
+  // window. An RTT of `unmeasured` stands for an acknowledgment of a TCP retransmission, which
+  // gives no RTT.
   double ack(double rtt_ms, uint64_t packets = 1, double gap_ms = 1) {
     now_us_ += static_cast<int64_t>(gap_ms * 1000);
     acknowledged_ += packets;
@@ -43,14 +45,14 @@ class Clocked {
     return window();
   }
 
-  // All that is in flight, one by one, within a round trip.
+  // Acknowledges all packets in flight, one by one, within a round trip.
   double round(double rtt_ms) {
     const uint64_t packets = flight();
     for (uint64_t i = 0; i < packets; ++i) ack(rtt_ms, 1, rtt_ms / static_cast<double>(packets));
     return window();
   }
 
-  // No acknowledgment will say that they arrived, but for those that are late.
+  // The next `packets` packets are lost, unless late() acknowledges them.
   void skip(uint64_t packets) { acknowledged_ += packets; }
   double late(uint64_t number) {
     controller_->on_ack({.sequence_number = number,
@@ -96,8 +98,8 @@ class Clocked {
   bool is_tcp = false;
   bool is_recovering = false;
   bool is_cwnd_limited = true;
-  uint64_t marked = 0;                  // of each acknowledgment
-  std::optional<int64_t> one_way_ms{};  // from one clock to the other; otherwise all of the RTT
+  uint64_t marked = 0;                  // in each acknowledgment
+  std::optional<int64_t> one_way_ms{};  // delay that the receiver's clock shows; by default the RTT
 
  private:
   int64_t arrived_ms(int64_t rtt_us) const {
@@ -115,7 +117,7 @@ class Clocked {
   uint64_t sent_ = 0;
   uint64_t acknowledged_ = 0;
   uint64_t delivered_ = 0;
-  bool has_heard_ = true;  // since the last timeout
+  bool has_heard_ = true;  // an acknowledgment since the last timeout
 };
 
 }  // namespace kneepoint::test

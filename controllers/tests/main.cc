@@ -1,4 +1,4 @@
-// Runs every test, or those whose names hold the first argument.
+// Runs every test, or the tests whose names contain the first argument.
 #include "tests/check.hh"
 
 int main(int argc, char* argv[]) {

@@ -1,4 +1,4 @@
-// A TCP sender with an open connection, and what its controller hears.
+// A TCP sender with an open connection, and a controller that records its calls.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace kneepoint::test {
 
-// A window of ten, and of five after a loss; remembers what it heard.
+// Has a window of ten packets, and of five after a loss; records its calls.
 class Halving final : public Controller {
  public:
   explicit Halving(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
@@ -36,7 +36,7 @@ class Halving final : public Controller {
   int undone = 0;
 };
 
-// A sender whose connection was opened at 0 in a round trip of 100 ms.
+// A sender whose connection was opened at time 0, with an RTT of 100 ms.
 struct Opened {
   explicit Opened(const TcpSettings& settings = {}, uint64_t segments = 100, bool governs = false)
       : sender(0, handle_of(controller, governs), settings, segments, nullptr) {
@@ -45,7 +45,7 @@ struct Opened {
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 100'000);
   }
 
-  // The numbers of what is sent now.
+  // The numbers of the segments that leave now.
   std::string send(Microseconds now_us) {
     std::string numbers;
     while (const auto segment = sender.send(now_us)) {
@@ -62,7 +62,7 @@ struct Opened {
     sender.acknowledged(ack, now_us);
   }
 
-  // An acknowledgment that echoes a mark.
+  // Receives an acknowledgment that echoes a mark.
   void echo(uint64_t next, Microseconds now_us) {
     sender.acknowledged({.next_expected = next, .window_packets = 1000, .echoes_mark = true},
                         now_us);

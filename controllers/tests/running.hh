@@ -1,4 +1,4 @@
-// Controllers for tests: the built ones by name, and classes of a test's own.
+// Controllers for tests: built controllers by name, and classes of a test itself.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline LoadedController make_controller(const std::string& name,
   return controllers.make(name, values);
 }
 
-// Over one trace in both directions.
+// Runs over one trace in both directions.
 inline RunResult run(const Trace& trace, Scenario scenario,
                      const std::vector<ControllerHandle>& controllers) {
   scenario.flows.resize(controllers.size());

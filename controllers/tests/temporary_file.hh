@@ -1,4 +1,4 @@
-// A path that a test may write to.
+// A path to which a test may write.
 #pragma once
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 namespace kneepoint::test {
 
-// What is there goes with the object.
+// The file is removed with the object.
 class TemporaryFile {
  public:
   TemporaryFile() = default;

@@ -9,15 +9,15 @@
 using namespace kneepoint;
 using kneepoint::test::make_controller;
 
-// A second over a link of a megabyte a second, of which this share is used, with so many packets
-// behind each that leaves: the share that accelerates is min(target / (2 dequeue rate), 1).
+// Ten seconds over a link of 1 MB/s, of which the share `used` is used, with a queue of `waiting`
+// packets: the share of packets that accelerate is min(target / (2 dequeue rate), 1).
 TEST(abc_accelerates_by_target_over_dequeue_rate) {
   struct Case {
     double used;
     int waiting;
     double accelerates;
   };
-  // 20 ms of the link are 20 packets of 1000 bytes, and 133 more would take all of its capacity.
+  // In 20 ms the link serves 20 packets of 1000 bytes; the target is 0 with 133 packets more.
   for (const auto& [used, waiting, accelerates] :
        std::vector<Case>{{1, 0, 0.98 / 2},
                          {0.8, 0, 0.98 / 1.6},

@@ -1,4 +1,4 @@
-// What acknowledgments tell controllers, the same on every transport.
+// The fields of acknowledgments that controllers receive, the same on every transport.
 #include <cstddef>
 #include <vector>
 
@@ -13,7 +13,7 @@ using kneepoint::test::Halving;
 using kneepoint::test::handle_of;
 using kneepoint::test::Opened;
 
-TEST(datagrams_tell_rtt_flight_and_what_is_delivered) {
+TEST(datagrams_report_rtt_flight_and_deliveries) {
   Halving controller;
   ContestSender sender(0, handle_of(controller), nullptr);
   sender.start(0);
@@ -31,13 +31,13 @@ TEST(datagrams_tell_rtt_flight_and_what_is_delivered) {
   EXPECT_EQUAL(controller.acks.back().rtt_us, 40'000);
   EXPECT_EQUAL(controller.acks.back().in_flight, 3u);
   EXPECT_EQUAL(controller.acks.back().delivered, 1u);
-  acknowledge(2, 3, 45'900);  // 1 is lost
+  acknowledge(2, 3, 45'900);  // packet 1 is lost
   EXPECT_EQUAL(controller.acks.back().rtt_us, 42'000);
   EXPECT_EQUAL(controller.acks.back().in_flight, 1u);
   EXPECT_EQUAL(controller.acks.back().delivered, 2u);
 }
 
-TEST(tcp_tells_rtt_flight_and_what_is_delivered) {
+TEST(tcp_reports_rtt_flight_and_deliveries) {
   Opened t;
   EXPECT_EQUAL(t.send(100'000), "0 1 2 3 4 5 6 7 8 9 ");
   t.acknowledge(2, {}, 200'123);
@@ -46,8 +46,8 @@ TEST(tcp_tells_rtt_flight_and_what_is_delivered) {
   EXPECT_EQUAL(t.controller.acks.back().delivered, 2u);
   for (uint64_t end = 4; end <= 6; ++end) t.acknowledge(2, {{3, end}}, 201'000);
   t.acknowledge(3, {{4, 6}}, 202'000);
-  // 0 to 2 by number, 4 and 5 by SACK; 3 was sacked and then is not: it stays so until it is
-  // passed.
+  // 0 to 2 by the cumulative acknowledgment, 4 and 5 by SACK. A later SACK omits 3: it stays sacked
+  // until it is acknowledged cumulatively.
   EXPECT_EQUAL(t.controller.acks.back().delivered, 6u);
   EXPECT_EQUAL(t.controller.acks.back().in_flight, 4u);
 }
@@ -58,15 +58,15 @@ TEST(tcp_without_sack_counts_duplicates_of_a_recovery_as_delivered) {
   t.acknowledge(1, {}, 200'000);
   for (int i = 0; i < 3; ++i) t.acknowledge(1, {}, 201'000);
   t.acknowledge(2, {}, 300'000);
-  EXPECT_EQUAL(t.controller.acks.back().delivered, 5u);  // 0, 1 and what made three duplicates
+  EXPECT_EQUAL(t.controller.acks.back().delivered, 5u);  // 0, 1 and three duplicates
 }
 
-TEST(tcp_tells_whether_the_window_bounds_what_is_in_flight) {
+TEST(tcp_reports_whether_the_window_bounds_the_flight) {
   Opened endless;
   endless.send(100'000);
   endless.acknowledge(2, {}, 200'000);
   EXPECT_EQUAL(endless.controller.acks.back().is_cwnd_limited, true);
-  Opened last({}, 10);  // as many as the window
+  Opened last({}, 10);  // as many segments as the window
   last.send(100'000);
   last.acknowledge(2, {}, 200'000);
   EXPECT_EQUAL(last.controller.acks.back().is_cwnd_limited, true);

@@ -1,4 +1,4 @@
-// Requests and their answers above TCP.
+// Requests and their answers over TCP.
 #include "host/application.hh"
 #include "tests/check.hh"
 #include "tests/opened.hh"
@@ -9,7 +9,7 @@ using kneepoint::test::Opened;
 
 namespace {
 
-// A request of two segments, the last with 52 bytes of payload.
+// A request has two segments, the last with 52 bytes of payload.
 constexpr Exchange exchange{
     .request_bytes = 1500, .answer_segments = 3, .requests = 2, .think_us = 50'000};
 
@@ -22,13 +22,13 @@ TEST(a_server_answers_each_whole_request) {
   EXPECT_EQUAL(t.send(200'000), "");
   server.received(2, t.sender, 201'000);
   EXPECT_EQUAL(t.send(201'000), "0 1 2 ");
-  server.received(2, t.sender, 202'000);  // again
+  server.received(2, t.sender, 202'000);  // a duplicate
   EXPECT_EQUAL(t.send(202'000), "");
   server.received(4, t.sender, 203'000);
   EXPECT_EQUAL(t.send(203'000), "3 4 5 ");
 }
 
-TEST(a_client_asks_again_when_it_has_the_answer_and_has_thought) {
+TEST(a_client_asks_again_after_an_answer_and_its_think_time) {
   Opened t({}, 0);
   Client client(exchange, 100'000, never, nullptr);
   EXPECT_EQUAL(client.next_us(), 100'000);
@@ -42,7 +42,7 @@ TEST(a_client_asks_again_when_it_has_the_answer_and_has_thought) {
   EXPECT_EQUAL(client.next_us(), 351'000);
   client.act(t.sender, 351'000);
   EXPECT_EQUAL(t.send(351'000), "0 1 ");
-  client.received(6, t.sender, 500'000);  // the second and last
+  client.received(6, t.sender, 500'000);  // the second and last answer
   EXPECT_EQUAL(client.next_us(), never);
 }
 
@@ -55,8 +55,8 @@ TEST(a_client_that_has_stopped_asks_no_more) {
   EXPECT_EQUAL(t.send(200'000), "");
 }
 
-// On the link with 56 bytes of headers.
-TEST(a_request_takes_what_its_bytes_need) {
+// On the link a segment has 56 bytes of headers.
+TEST(a_request_has_the_size_of_its_bytes) {
   const Client client(exchange, 0, never, nullptr);
   EXPECT_EQUAL(client.bytes_of(0), 1504);
   EXPECT_EQUAL(client.bytes_of(1), 56 + 52);

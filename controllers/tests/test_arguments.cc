@@ -74,7 +74,7 @@ TEST(host_models_at_their_bounds_still_draw_times) {
   const HostModel host =
       make_host_model("event-loop:wake_mean_us=1e6,wake_spread=3,delays_us=0+1e6,delay_scale=100");
   const RunLateness run(host, Random(181124));
-  EXPECT_EQUAL(run.factor > 20000, true);  // the busiest run of 200,000 seeds
+  EXPECT_EQUAL(run.factor > 20000, true);  // the greatest factor of 200,000 seeds
   Lateness lateness(run, Random(1), Random(2));
   for (int i = 0; i < 10'000; ++i) {
     const Microseconds late_us = lateness.draw_timer();
@@ -116,7 +116,7 @@ TEST(network_has_links_duration_and_host) {
   EXPECT_EQUAL(run.host.host_latency_us, 700);
 }
 
-TEST(options_replace_what_a_network_has) {
+TEST(options_replace_the_settings_of_a_network) {
   const TemporaryFile file;
   const Scenario run =
       on_network(file, rates, "--duration-s 2 --delay-ms 5 --host-model ideal").scenario;
@@ -152,7 +152,7 @@ TEST(bad_networks_are_refused) {
   expect_refused([&] { on_network(file, "[]", ""); }, "is not an object");
   expect_refused([&] { on_network(file, without(R"("rate_mbps": 3, )"), ""); },
                  "uplink needs either trace or rate_mbps");
-  // The digest of an entry is not a link's.
+  // --network excludes the digests of links, but not the digest of an entry.
   std::ofstream(file.path()) << rates;
   const RunArguments entry = parse("--entry e --entry-sha256 " + std::string(64, 'a') +
                                    " --network " + file.path().string());
@@ -168,7 +168,7 @@ TEST(digests_are_64_digits) {
   }
 }
 
-// Two traces, one after the other in the same file.
+// The same file holds one trace after another.
 TEST(a_batch_notices_that_a_trace_was_changed) {
   const TemporaryFile file;
   const std::string line = "--controller fixed_window --uplink " + file.path().string() +
@@ -189,7 +189,7 @@ TEST(a_batch_notices_that_a_trace_was_changed) {
   EXPECT_EQUAL(half == both, false);
   EXPECT_EQUAL(run(pinned("2\n")), half);
   write("3\n");
-  EXPECT_EQUAL(run(pinned("2\n")), half);  // it is known, and the file does not matter
+  EXPECT_EQUAL(run(pinned("2\n")), half);  // a known digest: the file is not read
   expect_refused([&] { run(pinned("1\n2\n")); }, "has SHA-256 " + sha256("3\n"));
   expect_refused([&] { run("--downlink-sha256 " + sha256("2\n")); }, "snakemake makes it anew");
 }

@@ -1,5 +1,5 @@
-// BBR over a bottleneck of 500 packets/s and 100 ms, against the numbers of
-// draft-cardwell-iccrg-bbr-congestion-control-00, section 4.
+// BBR over a bottleneck of 500 packets/s and 100 ms, against the numbers of section 4 of
+// draft-cardwell-iccrg-bbr-congestion-control-00.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,12 +15,12 @@ using kneepoint::test::phases;
 namespace {
 
 constexpr double rate = 500;
-// The least RTT is that of a packet that does not wait: 100 ms and its own 2.
+// The min RTT: a propagation delay of 100 ms, and 2 ms to serve the packet itself.
 constexpr double min_s = 0.102;
 constexpr double bdp = rate * min_s;
-constexpr double quanta = 6;  // three of two segments, between 1.2 and 24 Mbit/s
+constexpr double quanta = 6;  // three quanta of two segments, between 1.2 and 24 Mbit/s
 
-// Ten seconds at most.
+// Runs until the rate is in the range, for ten seconds at most.
 void run_until_rate(Bottleneck& link, double least, double most) {
   const double end_s = link.now_s() + 10;
   while (link.now_s() < end_s and (link.sending_rate() < least or link.sending_rate() > most)) {
@@ -32,7 +32,7 @@ void run_until_rate(Bottleneck& link, double least, double most) {
 
 TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
   Bottleneck link("bbr", {}, rate, 100);
-  // Section 4.2.1: the initial window in the first RTT, which is a millisecond until it is known.
+  // Section 4.2.1: the initial window in an RTT, which counts as 1 ms before the first sample.
   EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / 1e-3, 1e-6);
   link.run_until(1.1021);
   EXPECT_NEAR(link.sending_rate(), 2.885 * 10 / min_s, 1e-6);
@@ -43,7 +43,7 @@ TEST(bbr_doubles_in_startup_until_the_rate_grows_by_less_than_a_quarter) {
   EXPECT_NEAR(link.window(), 2.885 * bdp + quanta, 1.01);
 }
 
-TEST(bbr_drains_what_startup_left_in_the_queue) {
+TEST(bbr_drains_the_queue_of_startup) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(1.5);
   run_until_rate(link, 0, rate);
@@ -52,7 +52,7 @@ TEST(bbr_drains_what_startup_left_in_the_queue) {
   run_until_rate(link, 0.9 * rate, 1e9);
   EXPECT_NEAR(link.flight(), bdp + quanta, 1.01);
   EXPECT_EQUAL(link.now_s() < 3, true);
-  // From the first of the six phases of the link's own rate.
+  // The six phases at the link's rate come first.
   EXPECT_NEAR(phases(link, rate, 1).at(0).length_s, 6 * min_s, 0.02);
 }
 
@@ -61,7 +61,7 @@ TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
   link.run_until(4);
   run_until_rate(link, 1.2 * rate, 1e9);
   run_until_rate(link, 0, 1.1 * rate);
-  // From the phase that drains.
+  // Starts with the phase that drains the queue.
   const auto all = phases(link, rate, 3);
   EXPECT_NEAR(all[0].gain, 0.75, 0.01);
   EXPECT_EQUAL(all[0].length_s <= min_s + 0.003 and all[0].length_s > min_s / 2, true);
@@ -74,8 +74,8 @@ TEST(bbr_cycles_through_eight_phases_of_a_round_trip) {
 }
 
 TEST(bbr_grows_until_its_first_ten_packets_are_delivered) {
-  // Of a product of 1.1 packets, and three of a quantum, 6.2 is the target; nine of ten let it
-  // grow.
+  // A BDP of 1.1 packets and three quanta give a target of 6.2; the window still grows with nine of
+  // the first ten packets.
   Bottleneck link("bbr", {}, 100, 1);
   double most = 0;
   for (int i = 0; i < 200; ++i) {
@@ -98,9 +98,9 @@ TEST(bbr_fills_the_link_and_keeps_the_queue_short) {
   EXPECT_EQUAL(queue < bdp / 5, true);
 }
 
-TEST(bbr_probes_for_the_least_rtt_after_ten_seconds) {
+TEST(bbr_enters_probe_rtt_after_ten_seconds) {
   Bottleneck link("bbr", {}, rate, 100);
-  // Packets of startup still find the least RTT, and then none does.
+  // Packets of Startup still measure the min RTT, and later packets do not.
   std::vector<double> begins;
   std::vector<double> ends;
   bool was_probing = false;
@@ -111,11 +111,11 @@ TEST(bbr_probes_for_the_least_rtt_after_ten_seconds) {
     was_probing = is_probing;
   }
   EXPECT_EQUAL(begins[0] > 11.102 and begins[0] < 11.5, true);
-  // Until four packets are left, and then 200 ms; a round trip ends by then.
+  // ProbeRTT lasts 200 ms after the flight has fallen to four packets, which includes a round trip.
   EXPECT_NEAR(ends[0] - begins[0], 0.2 + min_s, 0.015);
   EXPECT_EQUAL(begins[1] - ends[0] > 10 and begins[1] - ends[0] < 11, true);
   EXPECT_EQUAL(begins.size() == ends.size() and begins.size() >= 3, true);
-  // It goes on as before, though the probe delivered little.
+  // The rate and the window are as before, though little was delivered during ProbeRTT.
   EXPECT_NEAR(link.sending_rate() / rate, 1, 0.26);
   EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
 }
@@ -124,7 +124,7 @@ TEST(bbr_follows_a_rate_that_falls_after_ten_rounds) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(5);
   link.set_rate(rate / 2);
-  // Twice the product is four of the new one, in flight: 400 ms a round.
+  // Two BDPs of the old rate are four of the new rate: a round lasts 400 ms.
   link.run_until(6);
   EXPECT_NEAR(link.window(), 2 * bdp + quanta, 0.5);
   link.run_until(10.5);
@@ -137,12 +137,12 @@ TEST(bbr_counts_segments_of_a_quantum_by_its_rate) {
     link.run_until(4);
     return link.window() - 2 * packets_per_s * (0.1 + 1 / packets_per_s);
   };
-  EXPECT_NEAR(extra(102), 3, 0.1);        // 1.18 Mbit/s: three of one
+  EXPECT_NEAR(extra(102), 3, 0.1);        // 1.18 Mbit/s: three quanta of one segment
   EXPECT_NEAR(extra(105), 6, 0.1);        // 1.22 Mbit/s
   EXPECT_NEAR(extra(2050), 6, 0.1);       // 23.7 Mbit/s
-  EXPECT_NEAR(extra(2150), 6.45, 0.1);    // 24.9 Mbit/s: three of what a millisecond holds
+  EXPECT_NEAR(extra(2150), 6.45, 0.1);    // 24.9 Mbit/s: three quanta of 1 ms at the rate
   EXPECT_NEAR(extra(3000), 9, 0.3);       // 35 Mbit/s
-  EXPECT_NEAR(extra(100'000), 132.6, 2);  // three of 64 kB, of 1448 bytes each
+  EXPECT_NEAR(extra(100'000), 132.6, 2);  // three quanta of 64 kB, in segments of 1448 bytes
 }
 
 TEST(bbr_begins_anew_after_a_timeout_and_ignores_losses) {
@@ -159,7 +159,8 @@ TEST(bbr_begins_anew_after_a_timeout_and_ignores_losses) {
   EXPECT_NEAR(link.window(), before, 0.5);
 }
 
-// Section 4.3.4.3: a window of one product, and three quanta, never has 1.25 of them in flight.
+// Section 4.3.4.3: with a window of one BDP and three quanta, the flight never reaches 1.25 BDPs
+// and three quanta.
 TEST(bbr_ends_its_probe_when_something_is_lost) {
   const auto longest_s = [](uint64_t every) {
     Bottleneck link("bbr", {{"cwnd_gain", 1}}, rate, 100);
@@ -199,14 +200,14 @@ TEST(bbr_conserves_packets_until_a_round_of_recovery_is_over) {
       {.now_ms = 4000, .now_us = 4'000'000, .kind = Loss::Kind::lost, .in_flight = 43});
   EXPECT_EQUAL(hear(3, 1, true), 43);
   EXPECT_EQUAL(hear(5, 1, true), 45);
-  // Further losses, and what is delivered.
+  // Less the further losses, plus the packet delivered.
   EXPECT_EQUAL(hear(1, 4, true), 42);
   EXPECT_EQUAL(hear(1, 4, false) >= before, true);
   EXPECT_EQUAL(hear(1, 9, false), before - 4);
 }
 
-// Two rounds without growth before it, and two after it, end no startup.
-TEST(bbr_looks_anew_whether_the_pipe_is_full_when_losses_were_none) {
+// Two rounds without growth before the undo and two after it do not end Startup.
+TEST(bbr_restarts_its_check_for_a_full_pipe_after_spurious_losses) {
   const auto full_s = [](bool was_none) {
     Bottleneck link("bbr", {}, rate, 100);
     while (link.window() < 5 * bdp / 2) link.run_until(link.now_s() + 0.001);
@@ -218,8 +219,8 @@ TEST(bbr_looks_anew_whether_the_pipe_is_full_when_losses_were_none) {
   EXPECT_EQUAL(full_s(true) > full_s(false) + 0.2, true);
 }
 
-// Four packets return once in a round trip: 240 ms end with the third.
-TEST(bbr_probes_for_the_least_rtt_as_long_as_it_is_told) {
+// Four packets return once in a round trip: 240 ms end with the third round trip.
+TEST(bbr_has_a_duration_of_probe_rtt) {
   Bottleneck link("bbr", {{"probe_rtt_ms", 240}}, rate, 100);
   link.run_until(5);
   while (link.window() > 4) link.run_until(link.now_s() + 0.001);
@@ -228,8 +229,9 @@ TEST(bbr_probes_for_the_least_rtt_as_long_as_it_is_told) {
   EXPECT_NEAR(link.now_s() - began_s, 0.3 + min_s, 0.03);
 }
 
-// Section 4.2.3.4: the window returns when the recovery is over, here with the first packet that
-// left after the timeout. Grown by what is delivered it would have 60 then.
+// Section 4.2.3.4: the window is restored at the end of the recovery, here at the acknowledgment of
+// the first packet that left after the timeout. Growth by the packets delivered would have given
+// about 60 by then.
 TEST(bbr_restores_its_window_when_the_recovery_from_a_timeout_is_over) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(4);
@@ -244,8 +246,8 @@ TEST(bbr_restores_its_window_when_the_recovery_from_a_timeout_is_over) {
   EXPECT_EQUAL(link.now_s() < 4.4, true);
 }
 
-// Of a further timeout, too, which finds a window of one.
-TEST(bbr_restores_what_its_window_was_before_the_first_of_two_timeouts) {
+// The second timeout, at a window of one, does not change the window that is restored.
+TEST(bbr_restores_its_window_before_the_first_of_two_timeouts) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(4);
   const double before = link.window();
@@ -255,9 +257,9 @@ TEST(bbr_restores_what_its_window_was_before_the_first_of_two_timeouts) {
   EXPECT_EQUAL(link.window() > before - 1, true);
 }
 
-// Linux forgets with a timeout how fast the pipe seemed: two rounds without growth before it, and
-// two after it, end no startup.
-TEST(bbr_looks_anew_whether_the_pipe_is_full_after_a_timeout) {
+// A timeout resets Linux's bandwidth for the full-pipe check: two rounds without growth before the
+// timeout and two after it do not end Startup.
+TEST(bbr_restarts_its_check_for_a_full_pipe_after_a_timeout) {
   Bottleneck link("bbr", {}, rate, 100);
   while (link.window() < 5 * bdp / 2) link.run_until(link.now_s() + 0.001);
   link.run_until(link.now_s() + 0.3);
@@ -267,7 +269,7 @@ TEST(bbr_looks_anew_whether_the_pipe_is_full_after_a_timeout) {
   EXPECT_EQUAL(link.now_s() > began_s + 0.6, true);
 }
 
-// In Linux the unit of rates is a packet in 2^24 us.
+// Linux's unit of rates is one packet in 2^24 us.
 TEST(bbr_has_a_least_rate) {
   Bottleneck link("bbr", {{"min_rtt_s", 1e6}}, 0.01, 100);
   double least = 1e9;
@@ -278,7 +280,8 @@ TEST(bbr_has_a_least_rate) {
   EXPECT_NEAR(least, 1e6 / 16'777'216, 1e-6);
 }
 
-// Section 4.3.4.3: 1.25 products and three quanta, 69.75, before the acknowledgment.
+// Section 4.3.4.3: 1.25 BDPs and three quanta are 69.75 packets; the flight counts before the
+// acknowledgment.
 TEST(bbr_ends_its_probe_with_enough_in_flight_before_an_acknowledgment) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(4);
@@ -291,8 +294,8 @@ TEST(bbr_ends_its_probe_with_enough_in_flight_before_an_acknowledgment) {
   EXPECT_EQUAL(before, 70);
 }
 
-// Section 4.3.1.3: what follows a silence leaves at the rate, whichever the phase is, and the
-// silence stands for a search for the least RTT.
+// Section 4.3.1.3: after a silence packets leave at the estimated rate, whatever the phase is, and
+// the silence replaces a ProbeRTT.
 TEST(bbr_paces_at_its_rate_after_a_silence) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(4);
@@ -310,7 +313,7 @@ TEST(bbr_paces_at_its_rate_after_a_silence) {
   EXPECT_EQUAL(least > bdp, true);
 }
 
-// What returns from a flight that began in a silence says how much there was to send.
+// Rate samples of a flight that began after a silence are app-limited.
 TEST(bbr_keeps_its_rate_when_the_application_sends_little) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(4);
@@ -325,8 +328,8 @@ TEST(bbr_keeps_its_rate_when_the_application_sends_little) {
   EXPECT_EQUAL(link.sending_rate() > 0.74 * rate, true);
 }
 
-// Sections 4.2.3.4 and 4.3.5: the window that ProbeRTT found returns with its end.
-TEST(bbr_restores_its_window_after_its_search_for_the_least_rtt) {
+// Sections 4.2.3.4 and 4.3.5: the window before ProbeRTT is restored at its end.
+TEST(bbr_restores_its_window_after_probe_rtt) {
   Bottleneck link("bbr", {}, rate, 100);
   link.run_until(5);
   const double before = link.window();

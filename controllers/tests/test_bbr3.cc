@@ -1,4 +1,4 @@
-// BBR, version 3, over a bottleneck of 500 packets/s and 100 ms, against draft-ietf-ccwg-bbr.
+// BBRv3 over a bottleneck of 500 packets/s and 100 ms, against draft-ietf-ccwg-bbr.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -28,12 +28,12 @@ TEST(bbr3_doubles_and_drains) {
   EXPECT_EQUAL(link.window(), 10);
   link.run_until(2);
   EXPECT_NEAR(gain(link), 2.77, 0.01);
-  EXPECT_NEAR(link.window(), 2 * bdp, 9);  // and what has come beyond the rate in a round
+  EXPECT_NEAR(link.window(), 2 * bdp, 9);  // plus the extra packets acknowledged in a round
   const auto all = phases(link, rate * paced, 1);
   EXPECT_NEAR(all.at(1).gain, 0.5, 0.01);
   EXPECT_NEAR(all.at(1).length_s, 0.2, 0.1);
   EXPECT_NEAR(all.at(2).gain, 1, 0.01);
-  // The pipe is full after three rounds of twice the product, 204 ms each.
+  // The pipe is full after three rounds with two BDPs in flight, 204 ms each.
   Bottleneck again("bbr3", {{"startup_gain", 2}, {"cwnd_gain", 1.5}}, rate, 100);
   again.run_until(1.9);
   EXPECT_NEAR(gain(again), 2, 0.01);
@@ -64,15 +64,16 @@ TEST(bbr3_probes_for_more_in_time) {
       gap_s += is_near(phase.gain, up) ? 0 : phase.length_s;
       before = phase.gain;
     }
-    // Three rounds without a quarter more, which it lengthens itself.
+    // The probe ends after three rounds without growth by a quarter; its queue lengthens the
+    // rounds.
     EXPECT_NEAR(longest_s, 3.8 * min_s, 0.06);
     EXPECT_EQUAL(probes > 6, true);
-    EXPECT_NEAR(min_gap_s, wait_s + min_s, 0.12);  // a round more, to fill the pipe
+    EXPECT_NEAR(min_gap_s, wait_s + min_s, 0.12);  // plus a round to refill the pipe
   }
 }
 
 TEST(bbr3_probes_for_more_after_63_round_trips_at_the_latest) {
-  // Of 20.1 ms, of which the product has 201 packets; Reno needs as many round trips to refill it.
+  // The RTT is 20.1 ms and the BDP 201 packets; Reno would need as many round trips to regain them.
   Bottleneck link("bbr3", {{"probe_wait_s", 5}}, 10'000, 20);
   link.run_until(3);
   double last_s = 0;
@@ -88,7 +89,7 @@ TEST(bbr3_probes_for_more_after_63_round_trips_at_the_latest) {
   EXPECT_NEAR(min_gap_s, 63 * 0.0205, 0.15);
 }
 
-TEST(bbr3_looks_for_the_least_rtt) {
+TEST(bbr3_enters_probe_rtt) {
   for (const double length_ms : {200.0, 400.0}) {
     Bottleneck link("bbr3", {{"probe_rtt_ms", length_ms}}, rate, 100);
     link.run_until(3);
@@ -137,14 +138,14 @@ TEST(bbr3_lets_losses_bound_rate_and_flight) {
     link.run_until(45);
     return (static_cast<double>(link.delivered()) - before) / (20 * rate);
   };
-  EXPECT_EQUAL(sent(100, {}) > 0.75, true);  // a percent is tolerated
-  EXPECT_EQUAL(sent(20, {}) < 0.3, true);    // five are not
+  EXPECT_EQUAL(sent(100, {}) > 0.75, true);  // 1 % of losses is tolerated
+  EXPECT_EQUAL(sent(20, {}) < 0.3, true);    // 5 % are not
   EXPECT_EQUAL(sent(20, {{"loss_threshold", 0.2}}) > 0.6, true);
   EXPECT_EQUAL(sent(20, {{"beta", 0.95}}) > 0.35, true);
 }
 
 TEST(bbr3_leaves_room_for_three_quanta) {
-  // Of what a millisecond holds, at most 64 kB of 1448 bytes.
+  // A quantum is 1 ms at the rate, and at most 64 kB in segments of 1448 bytes.
   for (const auto& [packets_per_s, window] :
        std::vector<std::pair<double, double>>{{30'000, 3 * 29.7}, {60'000, 132.6}}) {
     Bottleneck link("bbr3", {}, packets_per_s, 0.1);
@@ -153,8 +154,8 @@ TEST(bbr3_leaves_room_for_three_quanta) {
   }
 }
 
-TEST(bbr3_keeps_four_packets_in_its_search_for_the_least_rtt) {
-  Bottleneck link("bbr3", {}, 100, 1);  // a product of 1.1
+TEST(bbr3_keeps_four_packets_in_probe_rtt) {
+  Bottleneck link("bbr3", {}, 100, 1);  // a BDP of 1.1 packets
   double least = 1e9;
   for (int i = 0; i < 12'000; ++i) {
     link.run_until(3 + i / 1e3);
@@ -163,7 +164,7 @@ TEST(bbr3_keeps_four_packets_in_its_search_for_the_least_rtt) {
   EXPECT_EQUAL(least, 4);
 }
 
-TEST(bbr3_sends_a_quarter_of_the_product_and_two_packets_more_while_it_probes) {
+TEST(bbr3_sends_a_quarter_of_the_bdp_and_two_packets_more_while_it_probes) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3.5);
   double cruising = 0;
@@ -179,7 +180,7 @@ TEST(bbr3_sends_a_quarter_of_the_product_and_two_packets_more_while_it_probes) {
 TEST(bbr3_makes_room_for_bursts_of_the_last_ten_round_trips) {
   Bottleneck link("bbr3", {{"probe_wait_s", 5}}, rate, 100);
   link.run_until(3.5);
-  // The packets of 50 ms arrive together, at 3.652 s.
+  // The packets of 50 ms arrive in one burst, at 3.652 s.
   link.set_rtt(150);
   link.run_until(3.502);
   link.set_rtt(100);
@@ -187,10 +188,11 @@ TEST(bbr3_makes_room_for_bursts_of_the_last_ten_round_trips) {
   const double most = link.window();
   EXPECT_NEAR(most, 2 * bdp + 26, 1);
   while (link.window() == most and link.now_s() < 9) link.run_until(link.now_s() + 0.001);
-  EXPECT_NEAR(link.now_s(), 3.652 + 11 * min_s, 0.06);  // ten that are over, and the present one
+  EXPECT_NEAR(link.now_s(), 3.652 + 11 * min_s,
+              0.06);  // ten complete round trips and the present one
 }
 
-TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_for_each) {
+TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_per_packet_delivered) {
   Bottleneck link("bbr3", {{"probe_wait_s", 1}}, 100, 10);
   link.run_until(3);
   while (link.now_s() < 9 and gain(link) * rate < 120) link.run_until(link.now_s() + 0.001);
@@ -199,9 +201,11 @@ TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_for_each) {
   EXPECT_EQUAL(link.flight(), 6);
   link.lose_every(0);
   link.run_until(link.now_s() + 0.05);
-  // Section 5.5.10.2: of the lost packet, which left as the sixth in flight, a tenth went too far.
+  // Section 5.5.10.2: the lost packet left as the sixth in flight, and losses reach 2 % at 0.1 /
+  // 0.98 of this packet; the headroom is one packet.
   EXPECT_NEAR(link.window(), 5 + 0.1 / 0.98 - 1, 1e-9);
-  // By 1/6, 2/6 and so on in a round trip, on a link of a hundred times the rate.
+  // On a link of a hundred times the rate, each packet delivered raises the bound by 1/6 packet, in
+  // the next round trip by 2/6, and so on, up to one packet.
   link.set_rate(10'000);
   double most = 0;
   double before = link.window();
@@ -214,8 +218,8 @@ TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_for_each) {
 }
 
 TEST(bbr3_ends_startup_at_six_losses_in_a_round_trip_and_then_leaves_headroom) {
-  // Round trips of 10, 20, 40, 80 and 160 packets: of the fifth six or seven are lost, 4 %, which
-  // is heard in the sixth.
+  // Round trips of 10, 20, 40, 80 and 160 packets: six or seven packets of the fifth are lost (4
+  // %), and the sender learns of these losses in the sixth.
   Bottleneck link("bbr3", {}, 1e5, 100);
   link.lose_every(24);
   link.run_until(1.3);
@@ -227,7 +231,7 @@ TEST(bbr3_ends_startup_at_six_losses_in_a_round_trip_and_then_leaves_headroom) {
   EXPECT_NEAR(link.now_s(), 1.65, 0.05);
   link.lose_every(0);
   link.run_until(3.5);
-  // Cruising leaves 15 % of the flight that it begins its next probe with.
+  // The window while cruising is 15 % below the window at the start of the next probe.
   const double cruising = link.window();
   before = link.sending_rate();
   while (link.now_s() < 6 and link.sending_rate() < 1.2 * before)
@@ -235,7 +239,7 @@ TEST(bbr3_ends_startup_at_six_losses_in_a_round_trip_and_then_leaves_headroom) {
   EXPECT_NEAR(cruising / link.window(), 0.85, 0.005);
 }
 
-TEST(bbr3_remembers_the_least_rtt_of_ten_seconds) {
+TEST(bbr3_keeps_the_min_rtt_of_ten_seconds) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(5);
   link.set_rtt(200);
@@ -256,8 +260,8 @@ TEST(bbr3_begins_anew_after_a_timeout) {
   EXPECT_NEAR(link.window(), before, 20);
 }
 
-// Section 5.6.4.4: losses of a recovery bound the window as they do elsewhere, and its end restores
-// what these bounds allow.
+// Section 5.6.4.4: losses during a recovery bound the window as other losses do, and its end
+// restores the earlier window within these bounds.
 TEST(bbr3_keeps_its_window_in_a_recovery_and_restores_it) {
   for (const bool was_none : {false, true}) {
     Bottleneck link("bbr3", {}, rate, 100);
@@ -281,7 +285,7 @@ TEST(bbr3_keeps_its_window_in_a_recovery_and_restores_it) {
 }
 
 // Section 5.5.11.2.
-TEST(bbr3_starts_again_when_the_losses_that_ended_startup_were_none) {
+TEST(bbr3_returns_to_startup_after_spurious_losses) {
   Bottleneck link("bbr3", {}, 1e5, 100);
   link.lose_every(24);
   link.run_until(1.3);
@@ -298,7 +302,7 @@ TEST(bbr3_starts_again_when_the_losses_that_ended_startup_were_none) {
   EXPECT_EQUAL(link.sending_rate() > 1.5 * most, true);
 }
 
-TEST(bbr3_probes_again_when_the_losses_that_ended_a_probe_were_none) {
+TEST(bbr3_probes_again_after_spurious_losses) {
   const auto next_s = [](bool was_none) {
     Bottleneck link("bbr3", {}, rate, 100);
     link.run_until(3);
@@ -317,7 +321,7 @@ TEST(bbr3_probes_again_when_the_losses_that_ended_a_probe_were_none) {
   EXPECT_EQUAL(next_s(false) > 1, true);
 }
 
-// The rate is the greatest of two cycles: the one in which it fell, and the one before.
+// The bandwidth is the maximum over two cycles: the present cycle and the previous one.
 TEST(bbr3_forgets_a_rate_after_two_cycles) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(5);
@@ -330,10 +334,10 @@ TEST(bbr3_forgets_a_rate_after_two_cycles) {
     was_probing = is_probing;
     link.run_until(link.now_s() + 0.001);
   }
-  EXPECT_EQUAL(probes, 3);  // the third begins with the second cycle that never saw it
+  EXPECT_EQUAL(probes, 3);  // the second cycle without the old rate begins with the third probe
 }
 
-// Section 5.3.1.3: without a recovery of a round trip, no losses end startup.
+// Section 5.3.1.3: losses end Startup only after a round trip in recovery.
 TEST(bbr3_ends_startup_at_losses_in_a_recovery_alone) {
   const auto ends_s = [](bool tells) {
     Bottleneck link("bbr3", {}, 1e5, 100);
@@ -351,7 +355,7 @@ TEST(bbr3_ends_startup_at_losses_in_a_recovery_alone) {
   EXPECT_EQUAL(ends_s(false) > 2.5, true);
 }
 
-// Discontiguous ones: forty packets in one range are one.
+// Section 5.3.1.3 counts discontiguous ranges: ten consecutive losses are one range.
 TEST(bbr3_counts_ranges_of_losses_in_startup) {
   Bottleneck link("bbr3", {}, 1e5, 100);
   link.run_until(1.45);
@@ -367,7 +371,7 @@ TEST(bbr3_counts_ranges_of_losses_in_startup) {
 }
 
 // Sections 5.3.4.3 and 5.6.4.4.
-TEST(bbr3_restores_its_window_after_its_search_for_the_least_rtt) {
+TEST(bbr3_restores_its_window_after_probe_rtt) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3.5);
   const double before = link.window();
@@ -380,7 +384,7 @@ TEST(bbr3_restores_its_window_after_its_search_for_the_least_rtt) {
   EXPECT_NEAR(last, bdp / 2, 1);
 }
 
-// The end of a timeout's recovery, too.
+// The recovery from a timeout restores the window at its end, too.
 TEST(bbr3_restores_its_window_when_the_recovery_from_a_timeout_is_over) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3.5);
@@ -395,7 +399,7 @@ TEST(bbr3_restores_its_window_when_the_recovery_from_a_timeout_is_over) {
   EXPECT_EQUAL(grown < 0.7 * before, true);
 }
 
-// Section 5.6.2: the initial window in the first RTT, which is a millisecond until it is known.
+// Section 5.6.2: the initial window in an RTT, which counts as 1 ms before the first sample.
 TEST(bbr3_begins_at_the_rate_of_its_initial_window) {
   Bottleneck link("bbr3", {}, rate, 100);
   EXPECT_NEAR(link.sending_rate(), 2.77 * 10 / 1e-3, 1e-6);
@@ -403,8 +407,8 @@ TEST(bbr3_begins_at_the_rate_of_its_initial_window) {
   EXPECT_NEAR(link.sending_rate(), 2.77 * 10 / min_s, 1e-6);
 }
 
-// Section 5.4.1: at exactly the rate, whichever the phase is, and without a search for the least
-// RTT, for which the silence stands.
+// Section 5.4.1: after a silence packets leave at exactly the estimated rate, whatever the phase
+// is, and without ProbeRTT, which the silence replaces.
 TEST(bbr3_paces_at_its_rate_after_a_silence) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3);
@@ -420,12 +424,12 @@ TEST(bbr3_paces_at_its_rate_after_a_silence) {
     least = std::min(least, link.window());
   }
   EXPECT_EQUAL(least > bdp, true);
-  // Five seconds later there is one.
+  // Five seconds later ProbeRTT follows.
   for (int i = 0; i < 6000 and link.window() > bdp; ++i) link.run_until(link.now_s() + 0.001);
   EXPECT_EQUAL(link.window() < 0.6 * bdp, true);
 }
 
-// Section 5.5.4: the first flight after a silence gives samples of the application.
+// Section 5.5.4: rate samples of the first flight after a silence are app-limited.
 TEST(bbr3_keeps_its_rate_when_the_application_sends_little) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3.5);
@@ -440,7 +444,7 @@ TEST(bbr3_keeps_its_rate_when_the_application_sends_little) {
   EXPECT_EQUAL(gain(link) > 0.89, true);
 }
 
-// Section 5.3.1.2: a startup whose rounds are all limited by the application goes on.
+// Section 5.3.1.2: Startup continues as long as every round is app-limited.
 TEST(bbr3_stays_in_startup_while_the_application_limits_it) {
   for (const char* name : {"bbr", "bbr3"}) {
     Bottleneck link(name, {}, rate, 100);
@@ -457,8 +461,8 @@ TEST(bbr3_stays_in_startup_while_the_application_limits_it) {
   }
 }
 
-// Section 5.3.2: a link that falls to little more than Drain sends leaves its queue to the next
-// round trips; it ends with the fourth.
+// Section 5.3.2: the link's rate falls to little more than Drain's sending rate, so that the queue
+// hardly shrinks; Drain ends with the fourth round trip.
 TEST(bbr3_leaves_drain_after_three_round_trips) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(1.55);
@@ -476,8 +480,8 @@ TEST(bbr3_leaves_drain_after_three_round_trips) {
   EXPECT_EQUAL(link.flight() > 1.2 * bdp, true);
 }
 
-// Section 5.3.3.5: with nothing in flight less than the product, a probe follows the wait, and no
-// cruise; of the present window of losses the rate is the lesser.
+// Section 5.3.3.5: while the flight stays above the BDP, a probe follows the wait without cruising.
+// The short-term bound on the bandwidth is then the smaller.
 TEST(bbr3_probes_from_down_when_its_wait_is_over) {
   Bottleneck link("bbr3", {{"probe_wait_s", 1}}, rate, 100);
   link.run_until(2);
@@ -490,8 +494,9 @@ TEST(bbr3_probes_from_down_when_its_wait_is_over) {
   EXPECT_NEAR(gain(link), 1, 0.01);
 }
 
-// Section 5.6.4.4: a search for the least RTT that falls into a recovery saves the greater window.
-TEST(bbr3_restores_the_window_before_a_recovery_after_a_search_in_it) {
+// Section 5.6.4.4: saving the window twice, in a recovery and at a later event, keeps the greater
+// window.
+TEST(bbr3_restores_the_greater_of_two_saved_windows) {
   Bottleneck link("bbr3", {}, rate, 100);
   link.run_until(3.5);
   const double before = link.window();
@@ -502,9 +507,9 @@ TEST(bbr3_restores_the_window_before_a_recovery_after_a_search_in_it) {
   EXPECT_NEAR(link.window(), before, 1);
 }
 
-// Section 5.4.1, and Linux of the first version: a search that ended in a silence is over with the
-// first packet after it.
-TEST(bbr_and_bbr3_end_a_search_for_the_least_rtt_that_a_silence_outlasts) {
+// Section 5.4.1, and Linux for the first version: a ProbeRTT whose time passed during a silence
+// ends with the first packet after the silence.
+TEST(bbr_and_bbr3_end_a_probe_rtt_that_a_silence_outlasts) {
   for (const char* name : {"bbr", "bbr3"}) {
     for (const bool is_over : {false, true}) {
       Bottleneck link(name, {{"probe_rtt_ms", 400}}, rate, 100);
@@ -523,9 +528,9 @@ TEST(bbr_and_bbr3_end_a_search_for_the_least_rtt_that_a_silence_outlasts) {
   }
 }
 
-// Section 5.3.3.6: of the flight that losses allow, a probe finds one more for a window that is
-// delivered, then two, four and so on.
-TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
+// Section 5.3.3.6: a probe raises the long-term bound on the flight by one packet for the first
+// window delivered, then by two, four and so on.
+TEST(bbr3_doubles_the_growth_of_its_long_term_bound_in_each_round_trip) {
   Bottleneck link("bbr3", {{"probe_wait_s", 1}}, rate, 100);
   link.run_until(3);
   while (not is_near(gain(link), 1.25)) link.run_until(link.now_s() + 0.001);
@@ -535,7 +540,7 @@ TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
   link.set_rate(100 * rate);
   while (gain(link) < 1.2) link.run_until(link.now_s() + 0.0001);
   const double began = link.window();
-  EXPECT_EQUAL(began > bdp and began < 1.26 * bdp, true);  // what the probe had in flight
+  EXPECT_EQUAL(began > bdp and began < 1.26 * bdp, true);  // the flight of the probe
   for (int raised = 1; raised <= 15; raised = 2 * raised + 1) {
     const uint64_t before = link.delivered();
     const double window = link.window();
@@ -544,7 +549,8 @@ TEST(bbr3_raises_its_bound_of_flight_by_twice_as_much_in_each_round_trip) {
   }
 }
 
-// Section 5.5.10.3: a round trip with a loss leaves beta of the window, which nothing bounded.
+// Section 5.5.10.3: a round trip with a loss sets the bound to beta times the window, which had no
+// bound.
 TEST(bbr3_leaves_seven_tenths_of_its_window_after_a_loss) {
   for (const double beta : {0.6, 0.7}) {
     Bottleneck link("bbr3", {{"beta", beta}}, rate, 100);
@@ -555,6 +561,6 @@ TEST(bbr3_leaves_seven_tenths_of_its_window_after_a_loss) {
     link.lose_every(0);
     link.run_until(3.8);
     EXPECT_NEAR(link.window(), beta * before, 0.01);
-    EXPECT_NEAR(gain(link), 1, 0.01);  // the rate that was delivered
+    EXPECT_NEAR(gain(link), 1, 0.01);  // the delivery rate
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double rate = 500;
 
-// Sends at its nominal rate, one packet delivered each gap.
+// A flow that cruises at its nominal rate, with a packet delivered each `gap_ms`.
 Clocked cruising(double gap_ms, Parameters::Values more = {}, double rtt_ms = 100) {
   more["initial_window"] = std::max(std::ceil(rtt_ms / gap_ms), 1.0);
   Clocked flow("c4", more);
@@ -27,28 +27,29 @@ Clocked cruising(double gap_ms, Parameters::Values more = {}, double rtt_ms = 10
   return flow;
 }
 
-// Of a segment of 1448 bytes.
+// The time between segments of 1448 bytes at a rate.
 double gap_ms(double bytes_per_s) { return 1448e3 / bytes_per_s; }
 
-// Of the window that is paced.
+// The nominal RTT: the time in which the window is paced.
 double nominal_ms(Clocked& flow) { return flow.window() * flow.pacing_us() / 1e3; }
 
-// What is left of the rate, once the flow recovers.
+// The share of the rate that remains when the flow enters Recovery.
 double kept(Clocked& flow, double gap) { return gap * 1e3 / flow.pacing_us() / 0.9375; }
 
 }  // namespace
 
-TEST(c4_doubles_its_measured_rate_until_it_rises_no_more) {
+TEST(c4_doubles_its_measured_rate_until_the_rate_stays) {
   Bottleneck link("c4", {}, rate, 100);
   EXPECT_EQUAL(link.window(), 10);
   link.run_until(1.119);
   EXPECT_EQUAL(link.controller().pacing_us(), 0);
-  link.run_until(1.121);  // the tenth of ten
+  link.run_until(1.121);  // all ten packets of the initial window are acknowledged
   EXPECT_NEAR(link.window(), 2 * 10 / 0.12 * 0.102, 0.01);
   link.run_until(1.7);
   EXPECT_NEAR(link.sending_rate(), 2 * rate, 2);
   EXPECT_NEAR(link.window(), 2 * rate * 0.102, 0.5);
-  // Three round trips of 204 ms without an increase: what waits does not count.
+  // The state lasts for three round trips of 204 ms without an increase; queueing does not raise
+  // the nominal RTT.
   link.run_until(2.3);
   EXPECT_NEAR(link.window(), 2 * rate * 0.102, 0.5);
   link.run_until(2.6);
@@ -97,7 +98,7 @@ TEST(c4_takes_any_increase_after_a_weak_push_and_a_sixteenth_after_a_hard_one) {
     double growth;
     double third;
   };
-  // The first push after it finds 1.0625 of it; this sees those after.
+  // The first push after the change measures 1.0625 times the rate; these are the pushes after it.
   for (const auto& [growth, third] : {Case{1.01, 1.0625}, {1.12, 1.0625}, {1.25, 1.25}}) {
     Bottleneck link("c4", {}, rate, 100);
     link.run_until(20);
@@ -114,7 +115,7 @@ TEST(c4_takes_any_increase_after_a_weak_push_and_a_sixteenth_after_a_hard_one) {
 }
 
 TEST(c4_wants_a_sixteenth_more_after_a_hard_push_that_met_no_congestion) {
-  // Pushes find so much more, at an RTT that stays.
+  // Each push measures a rate `growth` times as high, at a constant RTT.
   const auto pushes = [](const std::vector<double>& growths) {
     Clocked flow = cruising(2);
     double gap = 2;
@@ -147,8 +148,8 @@ TEST(c4_keeps_two_packets_in_flight_and_sends_one_a_second) {
   EXPECT_EQUAL(flow.pacing_us(), 1e6);
 }
 
-TEST(c4_begins_anew_where_jitter_is_high) {
-  // Where the least RTT, 100 ms, is less than 2/5 of the nominal one.
+TEST(c4_returns_to_its_initial_state_at_high_jitter) {
+  // Jitter is high where the min RTT, 100 ms, is less than 2/5 of the nominal RTT.
   for (const double rtt_ms : {245.0, 260.0}) {
     Clocked flow = cruising(2);
     flow.ack(rtt_ms, 1, 2);
@@ -159,7 +160,8 @@ TEST(c4_begins_anew_where_jitter_is_high) {
 }
 
 TEST(c4_keeps_its_nominal_rtt_in_the_initial_state) {
-  // Which begins anew at high jitter: what left in Recovery does not lower it there.
+  // High jitter returns the flow to the Initial state, in which packets that left in Recovery do
+  // not lower the nominal RTT.
   Clocked flow = cruising(2);
   flow.ack(260, 1, 2);
   int initial = 0;
@@ -172,7 +174,8 @@ TEST(c4_keeps_its_nominal_rtt_in_the_initial_state) {
   EXPECT_EQUAL(initial > 300, true);
 }
 
-// An acknowledgment each 10 ms of 100 packets/s: whether the one after so many makes it recover.
+// Whether a flow at 100 packets/s enters Recovery with the acknowledgment after the first
+// `acknowledgments`.
 bool recovers(int acknowledgments, double rtt_ms, uint64_t lost) {
   Clocked flow("c4", {});
   for (int i = 0; i < acknowledgments; ++i) flow.ack(100, 1, 10);
@@ -188,16 +191,17 @@ TEST(c4_takes_no_loss_seriously_before_its_first_twenty_packets) {
 }
 
 TEST(c4_takes_a_delay_seriously_after_two_round_trips_without_an_increase) {
-  int third = 10;  // whose end makes it recover anyway
+  int third = 10;  // the third round trip ends with Recovery in any case
   while (third < 200 and not recovers(third, 100, 0)) ++third;
   EXPECT_EQUAL(third < 200, true);
-  // Round trips of twice the rate are twenty packets.
+  // A round trip at twice the rate has twenty packets.
   EXPECT_EQUAL(recovers(third - 19, 200, 0), true);
   EXPECT_EQUAL(recovers(third - 22, 200, 0), false);
 }
 
-// Rates in bytes/s, and shares of the nominal RTT beyond it that are no congestion.
-TEST(c4_reacts_to_delay_the_earlier_the_faster_it_is) {
+// Each case: a rate in bytes/s, and the excess over the nominal RTT, as a share of it, above which
+// delay is congestion.
+TEST(c4_reacts_to_delay_earlier_at_higher_rates) {
   struct Case {
     double bytes_per_s;
     double share;
@@ -219,11 +223,11 @@ TEST(c4_reacts_to_delay_the_earlier_the_faster_it_is) {
     Clocked slow = cruising(gap);
     slow.ack(300, 1, gap);
     EXPECT_NEAR(kept(slow, gap), 0.75, 0.01);
-    // What is heard until the end of the round trip is of the same congestion.
+    // Acknowledgments until the end of the round trip belong to the same congestion event.
     slow.ack(300, 1, gap);
     EXPECT_NEAR(kept(slow, gap), 0.75, 0.01);
   }
-  // 25 ms at most.
+  // The margin is at most delay_ms.
   for (const double more : {0.01, 2.5}) {
     Clocked flow = cruising(36, {{"delay_ms", 20}});
     flow.ack(119.99 + more, 1, 36);
@@ -239,7 +243,7 @@ TEST(c4_reacts_to_its_smoothed_share_of_losses) {
   for (const auto& [bytes_per_s, threshold] :
        {Case{4e4, 0.52}, {5.25e5, 0.02 + 0.5 * 0.54}, {8.947e5, 0.02 + 0.5 * 0.182}, {2e7, 0.02}}) {
     const double gap = gap_ms(bytes_per_s);
-    uint64_t lost = 0;  // in a row: the share is then 15/16 (1 - (15/16)^lost)
+    uint64_t lost = 0;  // consecutive losses: the share is then 15/16 (1 - (15/16)^lost)
     while (15 / 16.0 * (1 - std::pow(15 / 16.0, lost + 1)) < threshold) ++lost;
     for (const uint64_t more : {0u, 1u}) {
       Clocked flow = cruising(gap, {}, 50 * gap);
@@ -256,7 +260,7 @@ TEST(c4_reacts_to_its_smoothed_share_of_losses) {
 }
 
 TEST(c4_smooths_its_share_of_losses_over_packets) {
-  // Five are lost, three arrive, and of those that are lost then one crosses the threshold of 0.52.
+  // Five packets are lost, three arrive, and then further losses cross the threshold of 0.52.
   const double gap = gap_ms(4e4);
   double share = 0;
   const auto add = [&](int packets, double lost) {
@@ -277,7 +281,7 @@ TEST(c4_smooths_its_share_of_losses_over_packets) {
 }
 
 TEST(c4_takes_the_longest_rtt_of_its_quiet_eras_for_the_path) {
-  // Of an era of jitter it remembers 7/8 with each that is quiet; jitter counts up to 250 ms.
+  // Each quiet era keeps 7/8 of the jitter; jitter counts up to 250 ms.
   Clocked flow = cruising(2, {{"delay_ms", 1e6}});
   EXPECT_NEAR(nominal_ms(flow), 100, 0.5);
   flow.ack(110, 1, 2);

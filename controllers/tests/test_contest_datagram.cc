@@ -1,4 +1,4 @@
-// Datagrams of the contest kit, worked by hand byte by byte.
+// Datagrams of the contest kit, written by hand byte by byte.
 #include <algorithm>
 #include <vector>
 
@@ -18,7 +18,7 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
 const std::vector<std::byte> data_bytes = bytes({
     0,    0,    0,    0,    0,    0,    1,    2,     // sequence number 258
     0,    0,    0,    0,    0,    1,    0,    5,     // sent at 65541 ms
-    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  // no acknowledgment: all ones, four times
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  // no acknowledgment: four fields of ones
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,  //
@@ -26,10 +26,10 @@ const std::vector<std::byte> data_bytes = bytes({
 
 const std::vector<std::byte> ack_bytes = bytes({
     0, 0, 0, 0, 0, 0, 0,    7,     // the receiver's own sequence number
-    0, 0, 0, 0, 0, 0, 0x20, 0,     // left at 8192 ms of the receiver's clock
+    0, 0, 0, 0, 0, 0, 0x20, 0,     // sent at 8192 ms of the receiver's clock
     0, 0, 0, 0, 0, 0, 1,    2,     // acknowledges 258
-    0, 0, 0, 0, 0, 1, 0,    5,     // which left at 65541
-    0, 0, 0, 0, 0, 0, 0x20, 0,     // and arrived at 8192
+    0, 0, 0, 0, 0, 1, 0,    5,     // sent at 65541 ms
+    0, 0, 0, 0, 0, 0, 0x20, 0,     // received at 8192 ms
     0, 0, 0, 0, 0, 0, 5,    0x90,  // with 1424 bytes of payload
 });
 
@@ -50,14 +50,14 @@ TEST(acknowledgment_byte_by_byte) {
   EXPECT_EQUAL(ContestHeader::decode(ack_bytes)->ack_payload_length, 1424u);
 }
 
-TEST(an_acknowledgment_of_a_datagram_that_was_sent_is_one) {
+TEST(an_acknowledgment_of_a_sent_datagram_is_valid) {
   const auto ack = to_ack(*ContestHeader::decode(ack_bytes), 259, 65600);
   EXPECT_EQUAL(ack.sequence_number, 258u);
   EXPECT_EQUAL(ack.rtt_ms(), 65600 - 65541);
   EXPECT_EQUAL(ack.received_ms, 8192);
 }
 
-TEST(an_acknowledgment_of_what_cannot_be_is_the_receivers_failure) {
+TEST(an_impossible_acknowledgment_is_the_receivers_failure) {
   const ContestHeader good = *ContestHeader::decode(ack_bytes);
   const auto is_ack = [](ContestHeader header, uint64_t ContestHeader::* field, uint64_t value) {
     header.*field = value;
@@ -68,7 +68,7 @@ TEST(an_acknowledgment_of_what_cannot_be_is_the_receivers_failure) {
       return false;
     }
   };
-  constexpr uint64_t epoch_ms = 1'500'000'000'000;  // a receiver that counts from there
+  constexpr uint64_t epoch_ms = 1'500'000'000'000;  // a receiver whose clock is Unix time
   EXPECT_EQUAL(is_ack(good, &ContestHeader::ack_recv_timestamp, epoch_ms), true);
   EXPECT_EQUAL(is_ack(good, &ContestHeader::ack_send_timestamp, 65600), true);
   EXPECT_EQUAL(is_ack(good, &ContestHeader::ack_send_timestamp, 65601), false);
@@ -80,7 +80,7 @@ TEST(an_acknowledgment_of_what_cannot_be_is_the_receivers_failure) {
   }
 }
 
-TEST(a_datagram_shorter_than_a_header_is_none) {
+TEST(a_datagram_shorter_than_a_header_is_invalid) {
   EXPECT_EQUAL(ContestHeader::decode(std::span(data_bytes).first(47)).has_value(), false);
   EXPECT_EQUAL(ContestHeader::decode({}).has_value(), false);
 }

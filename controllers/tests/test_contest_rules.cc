@@ -1,4 +1,4 @@
-// Rules of contest reports, stepped through acknowledgments worked by hand.
+// Controllers of contest reports, stepped through acknowledgments computed by hand.
 #include <algorithm>
 #include <cmath>
 
@@ -20,8 +20,8 @@ TEST(dalida_scales_its_steps_by_the_average_over_the_target) {
   EXPECT_EQUAL(flow.keepalive_ms(), 50);
   // a = 100, T = 150: up by 1.5 (150/100)/60.
   EXPECT_NEAR(flow.ack(100), 60 + 1.5 * 1.5 / 60, exact);
-  EXPECT_EQUAL(flow.keepalive_ms(), 100);  // the least RTT
-  // a = 20 + 88 = 108, v = .6 x 2 = 1.2, below T by far.
+  EXPECT_EQUAL(flow.keepalive_ms(), 100);  // the min RTT
+  // a = 20 + 88 = 108, v = .6 x 2 = 1.2, far below T.
   double before = flow.window();
   EXPECT_NEAR(flow.ack(110), before + 1.5 * (150 / 108.0) / 60, exact);
   // a = 21.6 + 112 = 133.6, v = .48 + .6 x 6.4 = 4.32: 142.24 < 150.
@@ -50,14 +50,14 @@ TEST(dalida_steps_by_the_integer_part_of_the_window) {
 TEST(tensor_fairness_steps_by_the_square_of_the_distance) {
   Clocked flow("tensor_fairness", {});
   EXPECT_EQUAL(flow.keepalive_ms(), 60);
-  // No queue: .6 x 1.
+  // No queueing delay: up by .6 x 1.
   EXPECT_NEAR(flow.ack(50), 10.6, exact);
-  EXPECT_EQUAL(flow.keepalive_ms(), 75);  // 1.5 of the least RTT
-  // 9 of 18 ms: .6 / 4. The average is .1 x 10.6 + .9 x 10 = 10.06.
+  EXPECT_EQUAL(flow.keepalive_ms(), 75);  // 1.5 times the min RTT
+  // Half of the target of 18 ms: up by .6 / 4. The average is .1 x 10.6 + .9 x 10 = 10.06.
   EXPECT_NEAR(flow.ack(59), 10.75, exact);
-  // At 18 ms back to the average, .1 x 10.75 + .9 x 10.06 = 10.129.
+  // At 18 ms the window returns to its average, .1 x 10.75 + .9 x 10.06 = 10.129.
   EXPECT_NEAR(flow.ack(68), 10.129, exact);
-  // Now on it: down by .0125 x ((36 + 18)/18)^2.
+  // At its average it falls by .0125 x ((36 + 18)/18)^2.
   EXPECT_NEAR(flow.ack(86), 10.129 - 0.0125 * 9, exact);
 }
 
@@ -65,7 +65,7 @@ TEST(tensor_fairness_grows_back_to_its_average_at_once) {
   Clocked flow("tensor_fairness", {});
   EXPECT_NEAR(flow.ack(50), 10.6, exact);
   EXPECT_NEAR(flow.keepalive(), 7.95, exact);
-  // Below its target by .1 ms: the average, .1 x 7.95 + .9 x 10, is above any step.
+  // .1 ms below the target: the average, .1 x 7.95 + .9 x 10, exceeds any step.
   EXPECT_NEAR(flow.ack(67.9), 9.795, exact);
 }
 
@@ -89,13 +89,13 @@ TEST(tensor_fairness_shrinks_once_in_300_ms_of_silence) {
 
 TEST(pid_adds_its_three_terms) {
   Clocked flow("pid", {{"kp", 4}, {"ki", 10}, {"kd", 0.05}, {"gain", 0}});
-  // The error of 60 ms against 80 is 1/4; nothing has passed to integrate over.
+  // The error of 60 ms against 80 is 1/4, and its integral 0, since no time has passed.
   EXPECT_NEAR(flow.ack(60), 10 + 4 * 0.25, exact);
   // 100 ms later at 40 ms: the error is 1/2, its integral 10 x .5 x .1, its slope 2.5/s.
   EXPECT_NEAR(flow.ack(40, 1, 100), 10.5 + 4 * 0.5 + 0.05 * 2.5, exact);
   EXPECT_NEAR(flow.ack(80, 1, 100), 10.5 + 0 - 0.05 * 5, exact);
   EXPECT_EQUAL(flow.ack(4000, 1, 1000), 1);
-  // The integral stopped at 1, and stops at 1,000.
+  // The integral stops at the least window, 1, and at the greatest, 1,000.
   EXPECT_NEAR(flow.ack(80, 1, 1e9), 1, 1e-3);
   EXPECT_EQUAL(flow.ack(1, 1, 1e9), 1000);
   EXPECT_NEAR(flow.ack(100, 1, 1000), 1000 - 10 * 0.25 - 4 * 0.25, 0.1);
@@ -104,7 +104,8 @@ TEST(pid_adds_its_three_terms) {
 TEST(pid_can_smooth_the_rtt) {
   Clocked flow("pid", {{"kp", 4}, {"ki", 10}});
   flow.ack(80);
-  EXPECT_NEAR(flow.ack(40, 1, 100), 10 + 10 * 0.25 * 0.1 + 4 * 0.25, exact);  // 60 ms on average
+  EXPECT_NEAR(flow.ack(40, 1, 100), 10 + 10 * 0.25 * 0.1 + 4 * 0.25,
+              exact);  // a smoothed RTT of 60 ms
 }
 
 TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
@@ -116,12 +117,12 @@ TEST(rate_horizon_fills_its_horizon_at_the_rate_of_acks) {
   rate = (0.1 * rate + 2) / 0.15;
   EXPECT_NEAR(flow.ack(50, 2, 50), rate * 0.06, exact);
   EXPECT_EQUAL(flow.ack(50, 1, 10'000), 2);
-  // One packet each 2 ms is 500/s, of which 60 ms hold 30.
+  // One packet each 2 ms is 500 packets/s: 30 packets in 60 ms.
   for (int i = 0; i < 1000; ++i) flow.ack(50, 1, 2);
   EXPECT_NEAR(flow.window(), 30, 0.7);
 }
 
-TEST(rate_threshold_grows_below_it_and_shrinks_above) {
+TEST(rate_threshold_grows_below_its_threshold_and_shrinks_above) {
   Clocked flow("rate_threshold", {{"threshold_ms", 20},
                                   {"fall_share", 0.5},
                                   {"increase", 5},
@@ -129,13 +130,14 @@ TEST(rate_threshold_grows_below_it_and_shrinks_above) {
                                   {"lean", 0.99}});
   EXPECT_EQUAL(flow.window(), 20);
   EXPECT_NEAR(flow.ack(100, 1, 0), 20.25, exact);
-  // Within the same ms both rates double. 8 ms of queue: w = 20.25 + 5/20.25, of which .99^8.
+  // Both rates double in the same millisecond. Queueing delay 8 ms: w = 20.25 + 5/20.25, times
+  // .99^8.
   double w = 20.25 + 5 / 20.25;
   EXPECT_NEAR(flow.ack(108, 1, 0), w * std::pow(0.99, 8), exact);
-  // 30 ms, at once, are above.
+  // 30 ms exceed the threshold at once.
   w -= 0.3;
   EXPECT_NEAR(flow.ack(130, 1, 0), w * std::pow(0.99, 30), exact);
-  // No queue counts as 15 ms.
+  // No queueing delay counts as 15 ms: the envelope falls by half.
   w += 5 / w;
   EXPECT_NEAR(flow.ack(100, 1, 0), w * std::pow(0.99, 15), exact);
 }
@@ -153,7 +155,7 @@ TEST(rate_threshold_bears_more_delay_at_more_than_its_usual_rate) {
 TEST(rate_threshold_shrinks_by_a_part_on_silences_and_losses) {
   Clocked flow("rate_threshold", {{"silence_factor", 0.9}, {"loss_factor", 0.7}, {"increase", 4}});
   EXPECT_NEAR(flow.keepalive(), 18, exact);
-  const double grown = 18 + 4 / 18.0;  // from what the silence has left
+  const double grown = 18 + 4 / 18.0;  // from the window after the silence
   EXPECT_NEAR(flow.ack(100), grown, exact);
   EXPECT_NEAR(flow.lose(), 0.7 * grown, exact);
   EXPECT_NEAR(flow.lose(Loss::Kind::timed_out), 0.7 * 0.7 * grown, exact);
@@ -199,7 +201,7 @@ TEST(rate_threshold_follows_its_formula) {
     double envelope = 0;
     double nearest = 1e9;
     for (int i = 0; i < 3000; ++i) {
-      // No queue; one of up to 30 ms; of 400; none.
+      // The queueing delay is 0, then up to 30 ms, then 400 ms, then 0.
       const int queue = i < 300 or i > 2900 ? 0 : i < 1000 ? i * 7 % 31 : 400;
       const int silence = i == 0 ? 0 : 1 + i * i % 13;
       envelope = std::max<double>(queue, envelope + 0.69 * (queue - envelope));

@@ -1,4 +1,4 @@
-// Each rule, stepped through acknowledgments worked by hand.
+// Controllers, stepped through acknowledgments computed by hand.
 #include <cstdint>
 #include <string>
 
@@ -64,7 +64,7 @@ TEST(aimd_timeout_grows_by_acks_and_shrinks_by_silence) {
 
 TEST(aimd_rtt_shrinks_on_every_late_ack) {
   Steps steps("aimd_rtt", {{"initial_window", 8}, {"alpha", 2}, {"decrease_factor", 0.5}});
-  EXPECT_NEAR(steps.ack(200), 8.25, exact);  // the limit itself is not late
+  EXPECT_NEAR(steps.ack(200), 8.25, exact);  // an RTT at the limit is not late
   EXPECT_NEAR(steps.ack(201), 4.125, exact);
   EXPECT_NEAR(steps.ack(201), 2.0625, exact);
   EXPECT_NEAR(steps.ack(201), 1.03125, exact);
@@ -76,25 +76,25 @@ TEST(aimd_rtt_may_shrink_once_for_a_window_of_late_acks) {
   Steps steps("aimd_rtt", {{"initial_window", 8}, {"decrease_factor", 0.5}, {"once_per_rtt", 1}});
   steps.sent(7);  // 0 to 7 are in flight
   EXPECT_NEAR(steps.ack(201), 4, exact);
-  EXPECT_NEAR(steps.ack(201), 4, exact);  // 1 left before the decrease
+  EXPECT_NEAR(steps.ack(201), 4, exact);  // packet 1 left before the decrease
   for (int i = 2; i < 8; ++i) steps.ack(201);
   EXPECT_NEAR(steps.window(), 4, exact);
-  EXPECT_NEAR(steps.ack(201), 2, exact);  // 8 left after it
+  EXPECT_NEAR(steps.ack(201), 2, exact);  // packet 8 left after the decrease
 }
 
 TEST(delay_threshold_moves_additively) {
   Steps steps("delay_threshold", {{"alpha", 1}, {"beta", 20}, {"rtt_threshold_ms", 100}});
   EXPECT_NEAR(steps.ack(99), 10.1, exact);
-  EXPECT_NEAR(steps.ack(100), 10.1 - 20 / 10.1, exact);  // the threshold itself is above
+  EXPECT_NEAR(steps.ack(100), 10.1 - 20 / 10.1, exact);  // an RTT at the threshold is above it
   Steps floor("delay_threshold", {{"initial_window", 2}, {"beta", 20}});
   EXPECT_EQUAL(floor.ack(1000), 1);
 }
 
-TEST(rocinante_compares_with_its_average_and_returns_to_the_least_rtt) {
+TEST(rocinante_compares_with_its_average_and_returns_to_the_min_rtt) {
   Steps steps("rocinante", {{"alpha", 2}, {"beta", 5}, {"ewma_weight", 0.5}});
   // Average (50 + 46) / 2 = 48, limit 67.2: grow.
   EXPECT_NEAR(steps.ack(46), 10.2, exact);
-  // Average (48 + 152) / 2 = 100, limit 140: shrink, average to the least RTT, 46.
+  // Average (48 + 152) / 2 = 100, limit 140: shrink, and set the average to the min RTT, 46.
   EXPECT_NEAR(steps.ack(152), 10.2 - 5 / 10.2, exact);
   // Average (46 + 80) / 2 = 63, limit 88.2: grow.
   const double before = steps.window();
@@ -106,8 +106,9 @@ TEST(rocinante_forgets_rtts_older_than_2000_samples) {
               {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
   steps.ack(20);
   for (int i = 0; i < 1999; ++i) steps.ack(60);
-  // Average (60 + 140) / 2 = 100, limit 120: shrink. The 20 ms sample is just out of the window, so
-  // the average returns to 60, and the next sample, average (60 + 66) / 2 = 63, limit 75.6, grows.
+  // Average (60 + 140) / 2 = 100, limit 120: shrink. The sample of 20 ms has just left the history,
+  // so that the average returns to 60, and the window grows with the next sample (average (60 + 66)
+  // / 2 = 63, limit 75.6).
   steps.ack(140);
   const double before = steps.window();
   EXPECT_NEAR(steps.ack(66), before + 1 / before, exact);
@@ -116,8 +117,8 @@ TEST(rocinante_forgets_rtts_older_than_2000_samples) {
                     {{"alpha", 1}, {"beta", 5}, {"ewma_weight", 0.5}, {"rtt_allowance", 1.2}});
   remembering.ack(20);
   for (int i = 0; i < 1998; ++i) remembering.ack(60);
-  // One sample earlier the least RTT is still 20: average (20 + 66) / 2 = 43, limit 51.6: it
-  // would shrink, were it not at 1 already.
+  // One sample earlier the min RTT is still 20: average (20 + 66) / 2 = 43, limit 51.6, and the
+  // window stays at its minimum.
   remembering.ack(140);
   EXPECT_EQUAL(remembering.ack(66), 1);
 }
@@ -141,7 +142,7 @@ TEST(timely_is_hyperactive_from_the_fifth_ack_without_a_rising_rtt) {
   for (const double expected : {11.0, 12.0, 13.0, 14.0, 19.0, 24.0}) {
     EXPECT_EQUAL(steps.ack(100), expected);
   }
-  EXPECT_EQUAL(steps.ack(59), 25);  // below t_low: counted anew
+  EXPECT_EQUAL(steps.ack(59), 25);  // below t_low: the count restarts
   EXPECT_EQUAL(steps.ack(59), 26);
 }
 
@@ -152,13 +153,13 @@ TEST(timely_can_follow_the_gradient_below_t_low_as_well) {
                          {"t_low_ms", 60},
                          {"min_rtt_ms", 50},
                          {"gradient_below_low", 1}});
-  EXPECT_EQUAL(steps.ack(50), 12);                          // grows for both reasons
+  EXPECT_EQUAL(steps.ack(50), 12);                          // grows by both rules
   EXPECT_NEAR(steps.ack(55), 13 * (1 - 0.5 * 0.1), exact);  // d = 5, g = 0.1
   const double before = steps.window();
-  EXPECT_NEAR(steps.ack(75), before * (1 - 0.5 * 0.4), exact);  // above t_low: as ever
+  EXPECT_NEAR(steps.ack(75), before * (1 - 0.5 * 0.4), exact);  // above t_low: by the gradient
 }
 
-TEST(timely_can_count_a_part_of_a_packet_as_one) {
+TEST(timely_can_round_up_to_whole_packets) {
   Steps steps("timely", {{"initial_rate", 3}, {"delta", 0.25}, {"round_up", 1}});
   EXPECT_EQUAL(steps.window(), 3);
   EXPECT_EQUAL(steps.ack(50), 4);  // 3.25
@@ -176,7 +177,7 @@ TEST(bounded_aimd_is_divided_at_its_boundary_and_by_silence) {
   EXPECT_EQUAL(steps.ack(40), 11.5);
   EXPECT_EQUAL(steps.ack(40), 3);  // reaches 12
   EXPECT_EQUAL(steps.ack(4000), 3.5);
-  EXPECT_EQUAL(steps.keepalive(), 1);  // 0.875, but never below the least window
+  EXPECT_EQUAL(steps.keepalive(), 1);  // 3.5 / 4 is below the least window
 }
 
 TEST(bounded_aimd_with_beta_1_stays_at_its_boundary) {
@@ -191,11 +192,11 @@ TEST(bounded_aimd_can_overshoot_its_boundary_by_a_step) {
               {{"initial_window", 11}, {"alpha", 0.7}, {"beta", 4}, {"overshoot", 1}});
   EXPECT_NEAR(steps.ack(40), 11.7, exact);
   EXPECT_NEAR(steps.ack(40), 12.4, exact);
-  EXPECT_NEAR(steps.ack(40), 3.1, exact);  // divided where it stands, and nothing added
+  EXPECT_NEAR(steps.ack(40), 3.1, exact);  // divided, and nothing added
   EXPECT_NEAR(steps.ack(40), 3.8, exact);
 }
 
-TEST(bounded_aimd_can_count_a_part_of_a_packet_as_one) {
+TEST(bounded_aimd_can_round_up_to_whole_packets) {
   Steps steps("bounded_aimd", {{"initial_window", 3}, {"alpha", 0.25}, {"round_up", 1}});
   EXPECT_EQUAL(steps.window(), 3);
   EXPECT_EQUAL(steps.ack(50), 4);  // 3.25
@@ -215,14 +216,14 @@ TEST(bounded_aimd_has_the_details_that_its_report_leaves_open) {
 TEST(delay_band_holds_inside_its_band) {
   Steps steps("delay_band", {{"increase", 2}, {"decrease", 5}, {"gain", 0.5}});
   EXPECT_NEAR(steps.ack(60), 10.2, exact);              // srtt 60
-  EXPECT_NEAR(steps.ack(100), 10.2, exact);             // srtt 80: the edge is inside
-  EXPECT_NEAR(steps.ack(120), 10.2, exact);             // srtt 100: so is this
+  EXPECT_NEAR(steps.ack(100), 10.2, exact);             // srtt 80: the upper edge is inside
+  EXPECT_NEAR(steps.ack(120), 10.2, exact);             // srtt 100: inside
   EXPECT_NEAR(steps.ack(102), 10.2 - 5 / 10.2, exact);  // srtt 101
   Steps floor("delay_band", {{"initial_window", 2}, {"decrease", 20}});
   EXPECT_EQUAL(floor.ack(1000), 1);
 }
 
-TEST(aimd_soph_doubles_its_increase_near_the_least_rtt) {
+TEST(aimd_soph_doubles_its_increase_near_the_min_rtt) {
   Steps steps("aimd_soph", {{"alpha", 2}, {"gain", 0.5}});
   EXPECT_EQUAL(steps.keepalive_ms(), 200);
   EXPECT_NEAR(steps.ack(40), 10.2 + 2 / 10.2, exact);  // srtt 40 < 60
@@ -247,10 +248,10 @@ TEST(fast_tcp_keeps_alpha_packets_in_the_queue) {
   EXPECT_NEAR(steps.ack(120), 0.5 * 12 + 0.5 * (12 * 40.0 / 80 + 4), exact);
   Steps floor("fast_tcp", {{"gamma", 1}, {"alpha", 0.5}, {"gain", 0}});
   floor.ack(1);
-  EXPECT_EQUAL(floor.ack(1000), 1);  // 10.5 / 1000 and a half
+  EXPECT_EQUAL(floor.ack(1000), 1);  // 10.5 / 1000 + 0.5 is below 1
 }
 
-// A round trip within a tick of the clock is a tick.
+// An RTT below the clock's resolution counts as 1 ms.
 TEST(fast_tcp_stays_finite_where_no_time_passes) {
   Steps steps("fast_tcp", {{"gamma", 0.5}, {"alpha", 4}, {"gain", 0.5}});
   EXPECT_NEAR(steps.ack(0), 0.5 * 10 + 0.5 * (10 + 4), exact);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr double exact = 1e-9;
 
-// Past slow start, with a least RTT of 100 ms and a window of 11 - 2/11: acknowledgments come so
-// late that each alone is the standing RTT.
+// A flow past slow start, with a min RTT of 100 ms and a window of 11 - 2/11. Acknowledgments are
+// so far apart that each alone gives the standing RTT.
 Clocked past_slow_start(Parameters::Values more = {}) {
   more.insert({"initial_window", 10});
   Clocked flow("copa", more);
@@ -25,8 +25,8 @@ Clocked past_slow_start(Parameters::Values more = {}) {
   return flow;
 }
 
-// Of acknowledgments each 25 ms, the first of them that moves the window by `moves`
-// packets a window, or `most`.
+// With an acknowledgment each 25 ms: the index of the first acknowledgment that moves the window by
+// `moves` packets per window, or `most`.
 int first_move(Clocked& flow, double moves, int most) {
   for (int i = 0; i < most; ++i) {
     const double before = flow.window();
@@ -41,7 +41,7 @@ TEST(copa_doubles_in_slow_start_until_its_rate_is_above_the_target) {
   Clocked flow("copa", {{"initial_window", 10}});
   EXPECT_NEAR(flow.ack(100), 11, exact);
   EXPECT_NEAR(flow.ack(100, 2), 13, exact);
-  // 13 / 120 ms against 1/(.5 x 20 ms): above it.
+  // The rate, 13 / 120 ms, is above the target, 1/(.5 x 20 ms).
   EXPECT_NEAR(flow.ack(120, 1, 150), 13 - 2 / 13.0, exact);
 }
 
@@ -55,12 +55,12 @@ TEST(copa_steps_towards_the_rate_that_its_queueing_delay_allows) {
   Clocked above = past_slow_start();
   EXPECT_NEAR(above.ack(122.8, 1, 150), before - 2 / before, exact);
   Clocked more = past_slow_start({{"delta", 0.25}});
-  // With half the delta twice the step: 11 - 4/11, and the limit is 60.3.
+  // Half the delta doubles the step, 11 - 4/11, and the limit is 60.3.
   EXPECT_NEAR(more.window(), 11 - 4 / 11.0, exact);
   EXPECT_NEAR(more.ack(160, 2, 150), 11 - 4 / 11.0 + 8 / (11 - 4 / 11.0), exact);
 }
 
-TEST(copa_takes_the_least_rtt_of_half_a_round_trip_as_standing) {
+TEST(copa_has_a_standing_rtt_of_half_a_round_trip) {
   const auto standing = [](double gap_ms) {
     Clocked flow("copa", {{"initial_window", 10}});
     for (int i = 0; i < 50; ++i) flow.ack(100, 1, 100);
@@ -71,14 +71,14 @@ TEST(copa_takes_the_least_rtt_of_half_a_round_trip_as_standing) {
   EXPECT_NEAR(standing(51), 110, 1e-6);  // srtt is 101.25
 }
 
-TEST(copa_forgets_a_least_rtt_of_ten_seconds_ago) {
+TEST(copa_forgets_a_min_rtt_of_ten_seconds_ago) {
   const auto step = [](double seconds) {
     Clocked flow = past_slow_start({{"competitive", 0}});
     const double before = flow.window();
     return flow.ack(200, 1, seconds * 1000 - 150) - before;
   };
   EXPECT_EQUAL(step(9.99) < 0, true);
-  EXPECT_EQUAL(step(10.01) > 0, true);  // 200 ms is the least
+  EXPECT_EQUAL(step(10.01) > 0, true);  // 200 ms is the min RTT
 }
 
 TEST(copa_paces_twice_a_window_in_a_standing_rtt) {
@@ -90,7 +90,7 @@ TEST(copa_paces_twice_a_window_in_a_standing_rtt) {
 
 TEST(copa_doubles_its_velocity_after_three_rounds_in_one_direction) {
   Clocked flow = past_slow_start();
-  // A queue of 1 ms: it grows towards 202 packets.
+  // With 1 ms of queueing delay the window grows towards 202 packets.
   double last = flow.window();
   std::vector<double> steps;
   for (int i = 0; i < 8; ++i) {
@@ -98,19 +98,19 @@ TEST(copa_doubles_its_velocity_after_three_rounds_in_one_direction) {
     steps.push_back((window - last) / 2);
     last = window;
   }
-  // Three up, at v/delta packets each, and then as far again with each.
+  // Three round trips add 1/delta packets each; then the velocity doubles in each round trip.
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(steps[i], 1, 0.15);
   EXPECT_NEAR(steps[3], 2, 0.1);
   EXPECT_NEAR(steps[4], 4, 0.2);
   EXPECT_NEAR(steps[5], 8, 0.5);
-  // And back to one as the direction changes.
+  // The velocity returns to one when the direction changes.
   flow.round(400);
   flow.round(400);
   const double before = flow.window();
   EXPECT_NEAR((flow.ack(400) - before) * before / 2, -1, 1e-6);
 }
 
-TEST(copa_moves_by_one_over_delta_in_a_round_trip_where_its_window_stays_below_that) {
+TEST(copa_moves_by_one_over_delta_in_a_round_trip_while_its_window_is_smaller) {
   Clocked flow("copa", {{"initial_window", 60}, {"delta", 0.02}, {"competitive", 0}});
   flow.ack(100);
   flow.ack(10'000, 1, 5000);  // above its target of 50.5
@@ -145,9 +145,9 @@ TEST(copa_keeps_its_queue_below_two_and_a_half_over_delta) {
 }
 
 TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
-  // From the fifth second on others keep 80 ms in the queue, and Copa's own packets 20 ms: the
-  // window is 200 ms of the rate 1/(delta x 80 ms), 2.5/delta. After five round trips of 200 ms
-  // 1/delta, which was 2, grows by one in each without a loss.
+  // From 5 s on other flows keep 80 ms in the queue, and Copa's own packets 20 ms: the window is
+  // 200 ms at the rate 1/(delta x 80 ms), which is 2.5/delta. After five round trips of 200 ms,
+  // 1/delta, which was 2, grows by one in each round trip without a loss.
   const auto window_at = [](double end_s, double competitive, bool loses, int lost_at = -1) {
     Bottleneck link("copa", {{"competitive", competitive}}, 5000, 100);
     link.run_until(5);
@@ -165,17 +165,17 @@ TEST(copa_competes_where_the_queue_is_never_nearly_empty) {
   };
   EXPECT_NEAR(window_at(12, 0, false), 4.5, 1);
   EXPECT_NEAR(window_at(12, 1, true), 4.5, 1);
-  // Up to the middle of the mean, a tenth of the time before the end.
+  // The mean over the last fifth of the time is the window a tenth before the end.
   for (const double end_s : {8.0, 10.0, 12.0, 14.0}) {
     EXPECT_NEAR(window_at(end_s, 1, false), 2.5 * (3 + 0.9 * (end_s - 5) / 0.2 - 5), 0.7);
   }
-  // A loss halves 1/delta, at 11.4 s or the end of that round trip.
+  // A loss halves 1/delta, at 11.4 s or at the end of this round trip.
   const double lost = (3 + 6.4 / 0.2 - 5) / 2;
   EXPECT_NEAR(window_at(14, 1, false, 70), 2.5 * (lost + 1.7 / 0.2), 2.5);
 }
 
-TEST(copa_is_alone_where_a_tenth_of_the_longest_delay_of_four_round_trips_is_met) {
-  // Of 200 ms, and of 300 ms that were so many acknowledgments ago; the smoothed RTT has become
+TEST(copa_is_alone_if_a_delay_is_below_a_tenth_of_the_longest_of_four_round_trips) {
+  // The longest RTT is 200 ms, or was 300 ms `ago` acknowledgments ago; the smoothed RTT has become
   // 190 ms.
   struct Case {
     double longest_ms;
@@ -201,5 +201,5 @@ TEST(copa_begins_with_two_packets_after_a_timeout) {
   const double before = flow.window();
   EXPECT_EQUAL(flow.lose(), before);
   EXPECT_EQUAL(flow.lose(Loss::Kind::timed_out), 2);
-  EXPECT_EQUAL(flow.ack(900, 1, 900), 3);  // below 2.25 packets: up by 1/(.5 x 2)
+  EXPECT_EQUAL(flow.ack(900, 1, 900), 3);  // below the target of 2.25 packets: up by 1/(.5 x 2)
 }

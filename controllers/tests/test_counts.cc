@@ -1,4 +1,4 @@
-// Counts and samples, against the sorted list of all that was added.
+// Counts and samples, against the sorted list of the numbers added.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ using namespace kneepoint;
 
 namespace {
 
-// What packets' delays are like: few distinct ones, a page that fills up, and far apart.
+// Numbers like delays of packets: few distinct values, a page that fills up, and values far apart.
 const std::vector<std::function<uint64_t(uint64_t)>> kinds{
     [](uint64_t draw) { return draw % 3 * 70'000; },
     [](uint64_t draw) { return draw % 40'000 + draw % 7 * 20'000; },
@@ -49,7 +49,7 @@ TEST(counts_have_the_elements_of_the_sorted_list) {
   }
 }
 
-TEST(counts_that_were_cleared_have_none) {
+TEST(cleared_counts_are_empty) {
   Counts counts;
   for (uint64_t i = 0; i < 70'000; ++i) counts.add(i % 2);
   counts.clear();

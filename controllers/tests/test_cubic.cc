@@ -1,4 +1,4 @@
-// CUBIC against RFC 9438, and in whole packets against Linux (net/ipv4/tcp_cubic.c).
+// CUBIC against RFC 9438, and with whole packets against Linux (net/ipv4/tcp_cubic.c).
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,8 +20,8 @@ Clocked avoiding(double window, Parameters::Values more = {}) {
   return {"cubic", more};
 }
 
-// After a loss that leaves 1000 of 1024 packets, so many of one acknowledgment each until the
-// window grows; all but the first follow `wait_ms` later.
+// Acknowledgments of one packet until the window grows, after a loss at 1024 packets left 1000; all
+// but the first follow `wait_ms` later.
 int packets_for_one(double wait_ms) {
   Clocked flow = avoiding(1024, {{"whole_packets", 1}, {"beta", 1000.0 / 1024}});
   flow.lose();
@@ -29,7 +29,7 @@ int packets_for_one(double wait_ms) {
   flow.wait(wait_ms);
   int packets = 1;
   while (flow.window() < 1001) {
-    flow.ack(150, 1, 0);  // the least RTT counts
+    flow.ack(150, 1, 0);  // the min RTT counts
     ++packets;
   }
   return packets;
@@ -59,8 +59,8 @@ TEST(cubic_grows_by_its_cubic_function) {
   EXPECT_NEAR(window_after(10'000'001, 15'000'001), 2314.8, 0.5);
 }
 
-// The epoch begins with the first acknowledgment after the recovery: five seconds of it are none of
-// the function's.
+// The epoch begins with the first acknowledgment after the recovery: the function's time excludes
+// the five seconds of recovery.
 TEST(cubic_counts_from_the_end_of_recovery) {
   const auto cubic = make_controller(
       "cubic", {{"initial_window", 2304}, {"initial_ssthresh", 2304}, {"fast_convergence", 0}});
@@ -86,7 +86,8 @@ TEST(cubic_begins_anew_after_a_timeout) {
   const double before = flow.window();
   flow.lose(Loss::Kind::timed_out);
   while (flow.window() < 0.7 * before - 1e-9) flow.ack(100, 1, 0.1);
-  // Reno's window would be ahead of a cubic that begins at its own: alpha = .529 in the epoch.
+  // Reno's window exceeds a cubic function that begins at the present window: alpha = .529 in this
+  // epoch.
   flow.ack(100, 1, 0.1);
   const double began = flow.window();
   double expected = began;
@@ -94,7 +95,8 @@ TEST(cubic_begins_anew_after_a_timeout) {
     flow.ack(100, 1, 0.1);
     expected += 0.9 / 1.7 / expected;
   }
-  // With W_max 100 and K it would have climbed by 3 packets in these 10 ms of 100 acknowledgments.
+  // With W_max 100 and its K the window would have grown by 3 packets in these 10 ms with 100
+  // acknowledgments.
   EXPECT_NEAR(flow.window(), expected, 0.01);
 }
 
@@ -112,7 +114,7 @@ TEST(cubic_steps_towards_its_function_of_a_round_trip_later) {
                                                 {30, 3, 1.5 * (700 + 0.9 / 1.7 / 700)}}) {
     Clocked flow = avoiding(1000);
     flow.lose();
-    // At once Reno's window is the greater.
+    // At first Reno's window is the greater.
     const double before = flow.ack(100);
     EXPECT_NEAR(before, 700 + 0.9 / 1.7 / 700, exact);
     flow.wait(t * 1000 - 1);
@@ -128,8 +130,8 @@ TEST(cubic_never_shrinks_as_it_grows) {
   flow.wait(1000);
   const double ahead = flow.ack(100, 2000);
   EXPECT_EQUAL(ahead > 950, true);
-  EXPECT_EQUAL(flow.ack(100), ahead);           // of its function, 796
-  EXPECT_EQUAL(flow.ack(100, 200'000), ahead);  // and of Reno's window, 810
+  EXPECT_EQUAL(flow.ack(100), ahead);           // the function's value is 796
+  EXPECT_EQUAL(flow.ack(100, 200'000), ahead);  // Reno's window is 810
 }
 
 // Section 4.3: alpha = 3 (1 - beta)/(1 + beta) up to the window of the loss, then 1.
@@ -145,15 +147,16 @@ TEST(cubic_is_no_slower_than_reno) {
   EXPECT_EQUAL(window > 25, true);
 }
 
-TEST(cubic_begins_at_its_own_window_where_none_was_lost) {
+TEST(cubic_begins_at_its_own_window_without_a_loss) {
   Clocked flow = avoiding(1000);
   const double before = flow.ack(100);
   flow.wait(2999);
   EXPECT_NEAR(flow.ack(100), before + (1000 + 0.4 * std::pow(3.1, 3) - before) / before, 1e-6);
 }
 
-// Section 4.7: losses at 1000 and 700 make a W_max of (1 + 0.7)/2 of 700, or of 700.
-TEST(cubic_gives_way_further_if_it_lost_earlier_than_before) {
+// Section 4.7: after losses at 1000 and 700, W_max is 700 (1 + 0.7)/2 with fast convergence and 700
+// without.
+TEST(cubic_has_fast_convergence) {
   for (const bool gives_way : {false, true}) {
     Clocked flow = avoiding(1000, {{"fast_convergence", gives_way ? 1 : 0}});
     flow.lose();
@@ -195,7 +198,7 @@ TEST(cubic_can_leave_slow_start_when_the_rtt_grows) {
     for (int i = 0; i < 40; ++i) flow.ack(100, 1, 3);
     EXPECT_EQUAL(flow.window(), 80);
     for (int i = 0; i < 9; ++i) flow.ack(120, 1, 3);
-    // The acknowledgment that tells of it is the first that does not count in full.
+    // The acknowledgment that shows the growth is the first that does not count in full.
     EXPECT_EQUAL(flow.window() == 89, hystart == 0);
     EXPECT_EQUAL(flow.window() < 88.1, hystart == 1);
   }
@@ -211,7 +214,7 @@ TEST(cubic_can_count_in_whole_packets) {
     EXPECT_EQUAL(packets_for_one(static_cast<double>(wait_ms)),
                  std::max<int64_t>(1000 / (target - 1000), 2));
   }
-  EXPECT_EQUAL(packets_for_one(31), packets_for_one(0));  // the same jiffies' window
+  EXPECT_EQUAL(packets_for_one(31), packets_for_one(0));  // Linux computes again after HZ/32
 }
 
 TEST(cubic_in_whole_packets_computes_once_a_millisecond) {
@@ -220,7 +223,7 @@ TEST(cubic_in_whole_packets_computes_once_a_millisecond) {
   EXPECT_EQUAL(flow.ack(100, 500), 1001);  // to a target of 1002
   EXPECT_EQUAL(flow.ack(100, 499, 0), 1001);
   EXPECT_EQUAL(flow.ack(100, 1, 0), 1002);
-  // Beyond the target it takes a hundred windows.
+  // Beyond the target, growth by a packet takes a hundred windows.
   EXPECT_EQUAL(flow.ack(100, 10'000, 0), 1022);
   EXPECT_EQUAL(flow.ack(100, 102'199), 1022);
   EXPECT_EQUAL(flow.ack(100, 1, 0), 1023);
@@ -239,8 +242,8 @@ TEST(cubic_in_whole_packets_grows_by_a_twentieth_at_least_before_a_loss) {
   }
 }
 
-// With beta 717/1024 Reno grows by one for each window x 15/8; in an epoch from 70 to a K so late
-// that its own function adds a packet for 70.
+// With beta 717/1024 Reno's window grows by a packet in 15/8 windows. The epoch starts at 70
+// packets, with a K so late that CUBIC's function adds a packet per 70 acknowledged.
 TEST(cubic_in_whole_packets_is_no_slower_than_reno) {
   struct Case {
     uint64_t packets;
@@ -259,7 +262,7 @@ TEST(cubic_in_whole_packets_is_no_slower_than_reno) {
   }
   EXPECT_EQUAL(epoch(2).ack(1, 3), 2);
   EXPECT_EQUAL(epoch(2).ack(1, 4), 4);
-  // Over acknowledgments: 60 are more than the 35 that it then takes.
+  // The count continues over acknowledgments: 60 exceed the 35 packets that are needed later.
   Clocked flow = epoch(100);
   EXPECT_EQUAL(flow.ack(1, 60), 70);
   EXPECT_EQUAL(flow.ack(1, 203, 40), 70 + 1 + 203 / 35);

@@ -11,7 +11,7 @@ namespace {
 
 const std::array<std::byte, 1500> segment{};
 
-// The bytes of a packet of this length.
+// A packet of `length` bytes.
 std::span<const std::byte> packet(size_t length) { return std::span(segment).first(length); }
 
 }  // namespace
@@ -30,7 +30,7 @@ TEST(a_wire_adds_the_packets_own_transmission_and_the_propagation) {
 TEST(no_packet_overtakes_another_on_a_wire) {
   DelayedPackets wire(10'000, 8 / 1.5);
   wire.push(packet(1500), 0);
-  wire.push(packet(84), 100);  // HTB lets it go early after a timer that was late
+  wire.push(packet(84), 100);  // HTB releases it early after a late timer
   EXPECT_EQUAL(wire.next_us(), 18'021);
   EXPECT_EQUAL(wire.pop().size(), size_t{1500});
   EXPECT_EQUAL(wire.next_us(), 18'021);

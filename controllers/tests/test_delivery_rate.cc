@@ -1,4 +1,4 @@
-// Delivery rates, worked by draft-cheng-iccrg-delivery-rate-estimation-00, section 3.
+// Delivery rates by section 3 of draft-cheng-iccrg-delivery-rate-estimation-00.
 #include "algorithms/delivery_rate.hh"
 
 #include "tests/check.hh"
@@ -17,7 +17,7 @@ Ack ack_of(uint64_t number, uint64_t delivered, int64_t now_us, int64_t rtt_us) 
           .delivered = delivered};
 }
 
-// What an acknowledgment of `number` finds lost, 100 ms after the packets left.
+// The packets that an acknowledgment of `number` finds lost, 100 ms after they left.
 std::vector<LostPacket> hear(DeliveryRate& rate, uint64_t number, uint64_t acknowledged,
                              uint64_t delivered, uint64_t lost, uint64_t flight) {
   Ack ack = ack_of(number, delivered, 1'100'000 + static_cast<int64_t>(delivered), 100'000);
@@ -30,7 +30,7 @@ std::vector<LostPacket> hear(DeliveryRate& rate, uint64_t number, uint64_t ackno
 
 }  // namespace
 
-TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
+TEST(a_rate_is_the_packets_delivered_over_the_longer_of_both_intervals) {
   DeliveryRate rate;
   // Packets 0 to 4 leave 10 ms apart from 1 s on; their acknowledgments arrive 20 ms apart.
   for (int i = 0; i < 5; ++i) rate.on_sent(static_cast<uint64_t>(i), 1000 + 10 * i);
@@ -38,8 +38,8 @@ TEST(a_rate_is_what_was_delivered_over_the_longer_of_both_intervals) {
   EXPECT_NEAR(rate.on_ack(ack_of(1, 2, 1'120'000, 110'000))->delivery_rate, 2 / 0.12, 1e-9);
   rate.on_sent(5, 1120);
   EXPECT_EQUAL(rate.on_ack(ack_of(4, 5, 1'180'000, 140'000))->prior_delivered, 0);
-  // Packet 5 left when 2 were delivered, at 1.12 s, and the last of these at 1.01 s. It is the
-  // sixth at 1.3 s: four in the longer of .11 and .18 s.
+  // Packet 5 left at 1.12 s, when 2 packets were delivered, of which the later had left at 1.01 s.
+  // It is the sixth delivered, at 1.3 s: four packets in the longer of .11 and .18 s.
   const auto sample = rate.on_ack(ack_of(5, 6, 1'300'000, 180'000));
   EXPECT_NEAR(sample->delivery_rate, 4 / 0.18, 1e-9);
   EXPECT_EQUAL(sample->prior_delivered, 2);
@@ -50,7 +50,7 @@ TEST(a_rate_is_bounded_by_the_rate_of_sending) {
   DeliveryRate rate;
   rate.on_sent(0, 1000);
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
-  // It has been idle; 1 and 2 leave 200 ms apart, and arrive together.
+  // After an idle time packets 1 and 2 leave 200 ms apart and arrive together.
   rate.on_sent(1, 1100);
   rate.on_sent(2, 1300);
   rate.on_ack(ack_of(1, 2, 1'400'000, 300'000));
@@ -60,7 +60,7 @@ TEST(a_rate_is_bounded_by_the_rate_of_sending) {
 TEST(deliveries_by_sack_count) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
-  // Nine were reported before, by acknowledgments that the controller did not hear.
+  // Nine packets were acknowledged earlier, without a call of the controller.
   EXPECT_NEAR(rate.on_ack(ack_of(9, 10, 1'200'000, -1))->delivery_rate, 50, 1e-9);
 }
 
@@ -72,12 +72,14 @@ TEST(a_repetition_and_an_impossible_interval_give_no_rate) {
   EXPECT_EQUAL(rate.on_ack(ack_of(0, 1, 1'110'000, -1)).has_value(), false);
   rate.on_ack(ack_of(1, 2, 1'150'000, 150'000));
   rate.on_sent(2, 1200);
-  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'298'000, -1))->delivery_rate, 0);  // 98 of 100 ms
+  EXPECT_EQUAL(rate.on_ack(ack_of(2, 3, 1'298'000, -1))->delivery_rate,
+               0);  // 98 ms of a min RTT of 100 ms
   rate.on_sent(3, 1300);
-  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'399'500, -1))->delivery_rate > 0, true);  // a tick
+  EXPECT_EQUAL(rate.on_ack(ack_of(3, 4, 1'399'500, -1))->delivery_rate > 0,
+               true);  // 99.5 ms: within the clock's resolution
 }
 
-TEST(what_is_sent_under_a_limit_gives_limited_samples) {
+TEST(packets_sent_under_a_limit_give_limited_samples) {
   DeliveryRate rate;
   rate.on_sent(0, 1000);
   rate.on_ack(ack_of(0, 1, 1'100'000, 100'000));
@@ -96,7 +98,7 @@ TEST(what_is_sent_under_a_limit_gives_limited_samples) {
   EXPECT_EQUAL(rate.on_ack(ack_of(6, 7, 1'401'000, 100'000))->is_app_limited, false);
 }
 
-TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
+TEST(a_sample_has_the_flight_of_its_packet_and_the_losses_since) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 4; ++number) rate.on_sent(number, 1000);
   Ack ack = ack_of(0, 1, 1'100'000, 100'000);
@@ -111,7 +113,8 @@ TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
   EXPECT_EQUAL(sample->lost, 2);
   EXPECT_EQUAL(rate.newly_lost(), 2);
   EXPECT_EQUAL(rate.in_flight(), 1);
-  // One of them was not lost; what a timer marks is lost, but not newly with an acknowledgment.
+  // One of the two was not lost. A packet that a timer declares lost is not newly lost by an
+  // acknowledgment.
   ack = ack_of(1, 3, 1'102'000, -1);
   ack.lost = 1;
   rate.on_ack(ack);
@@ -126,12 +129,12 @@ TEST(a_sample_has_the_flight_of_its_packet_and_what_was_lost_since) {
   EXPECT_EQUAL(rate.newly_lost(), 0);
 }
 
-// Packet n leaves with n + 1 in flight. A transport says how many are lost, and when.
-TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
+// Packet n leaves with n + 1 in flight. A transport reports when packets are lost, and how many.
+TEST(a_lost_packet_is_the_oldest_not_acknowledged) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 10; ++number) rate.on_sent(number, 1000);
   EXPECT_EQUAL(hear(rate, 0, 1, 1, 0, 9).size(), 0u);
-  // By SACK 3 and 4, which pass 1 and 2; only later are these lost, one after the other.
+  // SACK acknowledges 3 and 4, above 1 and 2, which are declared lost later, one after the other.
   EXPECT_EQUAL(hear(rate, 4, 2, 3, 0, 7).size(), 0u);
   const auto first = hear(rate, 5, 1, 4, 1, 5);
   EXPECT_EQUAL(first.size(), 1u);
@@ -142,7 +145,7 @@ TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
   EXPECT_EQUAL(second.at(0).tx_in_flight, 3);
   EXPECT_EQUAL(second.at(0).lost, 2);
   EXPECT_EQUAL(second.at(0).begins_range, false);
-  // Datagrams: what is passed, 7 and 8, is lost.
+  // With datagrams the packets below an acknowledged packet, 7 and 8, are lost.
   const auto passed = hear(rate, 9, 1, 6, 4, 0);
   EXPECT_EQUAL(passed.size(), 2u);
   EXPECT_EQUAL(passed[0].tx_in_flight, 8);
@@ -152,8 +155,8 @@ TEST(a_lost_packet_is_the_oldest_of_which_nothing_was_heard) {
   EXPECT_EQUAL(passed[1].begins_range, false);
 }
 
-// 1 is late, 2 lost; and 4 arrives with 6, as an acknowledgment of both tells.
-TEST(what_was_late_is_not_taken_for_lost) {
+// Packet 1 is late and 2 lost; one acknowledgment reports both 4 and 6.
+TEST(a_late_packet_is_not_lost) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 9; ++number) rate.on_sent(number, 1000);
   hear(rate, 0, 1, 1, 0, 8);
@@ -164,7 +167,8 @@ TEST(what_was_late_is_not_taken_for_lost) {
   EXPECT_EQUAL(hear(rate, 8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
 }
 
-// RACK finds packets lost that left before a retransmission did, above all that was acknowledged.
+// RACK finds packets lost that left before an acknowledged retransmission, though none above them
+// was acknowledged.
 TEST(a_flight_whose_end_is_lost_is_one_range) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 6; ++number) rate.on_sent(number, 1000);
@@ -180,7 +184,7 @@ TEST(a_flight_whose_end_is_lost_is_one_range) {
 
 TEST(a_flight_may_be_wider_than_any_ring) {
   DeliveryRate rate;
-  // Ten leave for each that is delivered.
+  // Ten packets leave for each packet delivered.
   uint64_t sent = 0;
   for (uint64_t delivered = 0; delivered < 60; ++delivered) {
     const auto now_ms = static_cast<int64_t>(1000 + 10 * delivered);

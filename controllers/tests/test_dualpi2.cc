@@ -1,4 +1,5 @@
-// DualPI2 and its L4S sender: RFC 9332, appendix A, and Prague's draft.
+// DualPI2 (RFC 9332, appendix A) and Prague, its L4S sender
+// (draft-briscoe-iccrg-prague-congestion-control).
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -15,7 +16,7 @@ namespace {
 
 Packet packet(Ecn ecn) { return {.ecn = ecn}; }
 
-// So many packets come and leave at once.
+// Enqueues `packets` packets and dequeues as many at once.
 void pass(PacketQueue& queue, Ecn ecn, int packets, Microseconds now_us) {
   for (int i = 0; i < packets; ++i) queue.enqueue(packet(ecn), now_us);
   for (int i = 0; i < packets; ++i) queue.dequeue(now_us);
@@ -23,9 +24,9 @@ void pass(PacketQueue& queue, Ecn ecn, int packets, Microseconds now_us) {
 
 }  // namespace
 
-// A classic packet waits for n intervals of 15 ms: p' is the sum of 0.15 Hz (delay - 15 ms) and 3
-// Hz delay. L4S is marked by 2 p', classic packets by its square; from 2 p' = 1 on it is an
-// overload.
+// A classic packet waits for n intervals of 15 ms: p' sums up 0.15 Hz (delay - 15 ms) and 3 Hz
+// times the delay. L4S packets are marked with probability 2 p', classic packets with p' squared; 2
+// p' > 1 is an overload.
 TEST(dualpi2_couples_marks_to_the_square_root_of_drops) {
   constexpr int packets = 10'000;
   for (const auto& [n, base] : std::vector<std::pair<int, double>>{
@@ -48,8 +49,8 @@ TEST(dualpi2_couples_marks_to_the_square_root_of_drops) {
   }
 }
 
-// Its own marks of L4S are a ramp around a millisecond, or a step; on a slow link not before two
-// packets.
+// The native marking of L4S packets is a ramp around 1 ms, or a step; on a slow link it starts
+// above two packets.
 TEST(dualpi2_marks_l4s_by_its_own_delay) {
   struct Case {
     const char* queue;
@@ -76,7 +77,8 @@ TEST(dualpi2_marks_l4s_by_its_own_delay) {
   }
 }
 
-// The rate of a link that ends after 10 s is that of these: 250 ms at 10 Mbit/s are 312,500 bytes.
+// The rate of a link that ends after 10 s is its mean over these 10 s: 250 ms at 10 Mbit/s are
+// 312,500 bytes.
 TEST(dualpi2_holds_250_ms_of_a_link_that_ends) {
   const auto queue = make_packet_queue("dualpi2", 0);
   constexpr Microseconds end_us = 10'000'000;
@@ -101,7 +103,8 @@ TEST(dualpi2_leaves_classic_packets_a_sixteenth) {
   EXPECT_NEAR(classic, 20, 1);
 }
 
-// The first mark halves; of rounds with a quarter marked each reduces by an eighth in the end.
+// The first mark halves the window; a round trip with a quarter of the packets marked reduces it by
+// an eighth in the end.
 TEST(prague_reduces_by_half_the_share_of_marks_once_a_round) {
   Clocked t("prague", {{"initial_window", 20'000}, {"initial_ssthresh", 1}, {"gain", 0.5}});
   t.marked = 1;
@@ -119,7 +122,7 @@ TEST(prague_reduces_by_half_the_share_of_marks_once_a_round) {
   EXPECT_NEAR(t.window() / before, 0.875, 0.005);
 }
 
-// A packet a round trip, and of one shorter than 25 ms as much less as the square of the ratio.
+// The window grows by a packet per round trip, times the square of RTT / 25 ms for shorter RTTs.
 TEST(prague_grows_independently_of_short_round_trips) {
   for (const auto& [rtt_ms, growth] :
        std::vector<std::pair<double, double>>{{100, 1}, {25, 1}, {12.5, 0.25}, {5, 0.04}}) {
@@ -133,7 +136,8 @@ TEST(prague_grows_independently_of_short_round_trips) {
   }
 }
 
-// Section 2.4: RTTs are smoothed by an eighth; slow start may double what it sends in one.
+// Section 2.4: the RTT is smoothed with a weight of 1/8; slow start paces at twice the window per
+// RTT.
 TEST(prague_paces_by_its_smoothed_rtt_and_twice_as_fast_in_slow_start) {
   Clocked t("prague", {{"initial_window", 10}});
   EXPECT_EQUAL(t.ack(Clocked::unmeasured), 11);
@@ -145,7 +149,7 @@ TEST(prague_paces_by_its_smoothed_rtt_and_twice_as_fast_in_slow_start) {
   EXPECT_NEAR(t.pacing_us(), 110e3 / 6.5, 1e-6);
 }
 
-TEST(prague_grows_by_a_packet_a_round_trip_that_it_has_not_measured) {
+TEST(prague_grows_by_a_packet_per_round_trip_without_an_rtt_sample) {
   Clocked t("prague", {{"initial_window", 10}, {"initial_ssthresh", 1}});
   EXPECT_NEAR(t.ack(Clocked::unmeasured), 10.1, 1e-9);
 }
@@ -156,7 +160,7 @@ TEST(prague_counts_more_marks_than_packets_as_all) {
   EXPECT_NEAR(t.ack(100), 8, 1e-9);
 }
 
-// As in Linux (prague_update_alpha): without a mark no queue is known to mark.
+// As in Linux (prague_update_alpha): before the first mark no queue is known to mark.
 TEST(prague_averages_nothing_before_its_first_mark) {
   Clocked t("prague", {{"initial_window", 40}, {"initial_ssthresh", 1}, {"gain", 0.5}});
   for (int i = 0; i < 500; ++i) t.ack(30);
@@ -165,20 +169,21 @@ TEST(prague_averages_nothing_before_its_first_mark) {
   EXPECT_NEAR(t.ack(30), before / 2, 1e-9);
 }
 
-// As soon as a round trip and 25 ms have passed, as in Linux (prague_should_update_ewma). After the
-// first mark none is marked: with a gain of a half the first update halves the average, and the
-// mark after it takes half of that.
+// The average is updated when both a round trip and 25 ms have passed, as in Linux
+// (prague_should_update_ewma). No packet is marked between the first mark and the second: with a
+// gain of 1/2 the first update halves the average, and the second mark reduces the window by half
+// of it.
 TEST(prague_averages_marks_once_a_round_trip_of_25_ms_at_least) {
   struct Case {
     double window;
     double gap_ms;
-    int packets;     // from the first mark to the next
-    double average;  // at the latter
+    int packets;     // from the first mark to the second
+    double average;  // at the second mark
   };
   for (const auto& [window, gap_ms, packets, average] :
-       {Case{1000, 1, 1000, 1},    // a round trip of a second
-        Case{1000, 1, 1001, 0.5},  // and its end
-        Case{8, 2, 13, 1},         // 26 ms, in the second round trip, or the third
+       {Case{1000, 1, 1000, 1},    // within a round trip of a second
+        Case{1000, 1, 1001, 0.5},  // at its end
+        Case{8, 2, 13, 1},         // 26 ms: the second or third round trip
         Case{8, 2, 14, 0.5}}) {
     Clocked t("prague", {{"initial_window", window}, {"initial_ssthresh", 1}, {"gain", 0.5}});
     t.marked = 1;
@@ -211,8 +216,8 @@ TEST(prague_does_not_grow_while_the_application_has_less_to_send) {
   EXPECT_EQUAL(t.ack(100), 5.0);
 }
 
-// They are counted with the packets.
-TEST(prague_hears_of_no_mark_as_a_loss) {
+// Marks are counted in acknowledgments instead.
+TEST(prague_does_not_take_marks_for_losses) {
   Clocked t("prague", {{"initial_window", 100}});
   EXPECT_EQUAL(t.lose(Loss::Kind::marked), 100);
   EXPECT_EQUAL(t.lose(Loss::Kind::timed_out), 2);

@@ -1,4 +1,4 @@
-// What is decided ahead of its time is logged and measured in the order of time.
+// Events decided ahead of their time are logged and measured in the order of time.
 #include <fstream>
 #include <sstream>
 

@@ -1,4 +1,4 @@
-// Hybla against its definition: rho = RTT/RTT0, 2^rho - 1 and rho^2/cwnd an acknowledgment.
+// Hybla against its definition: rho = RTT/RTT0, and per acknowledgment 2^rho - 1 or rho^2/cwnd.
 #include <cmath>
 
 #include "tests/check.hh"
@@ -21,10 +21,10 @@ TEST(hybla_is_reno_up_to_its_reference_rtt) {
 }
 
 TEST(hybla_grows_as_a_short_connection_would) {
-  // 75 ms are three of RTT0: 2^3 - 1 = 7 in slow start, 9/cwnd after it.
+  // 75 ms are three times RTT0: 2^3 - 1 = 7 in slow start, 9/cwnd after it.
   Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 20}});
   EXPECT_NEAR(flow.ack(75), 17, exact);
-  EXPECT_NEAR(flow.ack(75), 20, exact);  // no further than to its threshold
+  EXPECT_NEAR(flow.ack(75), 20, exact);  // up to ssthresh
   EXPECT_NEAR(flow.ack(75), 20 + 9 / 20.0, exact);
   Clocked fraction("hybla", {{"initial_window", 10}});
   EXPECT_NEAR(fraction.ack(40), 10 + std::pow(2, 1.6) - 1, exact);
@@ -33,7 +33,7 @@ TEST(hybla_grows_as_a_short_connection_would) {
   EXPECT_NEAR(other.ack(40), 13, exact);
 }
 
-// Linux's hybla_init: the window begins with rho.
+// Linux's hybla_init: the initial window is rho.
 TEST(hybla_begins_with_rho_packets) {
   Clocked flow("hybla", {});
   EXPECT_NEAR(flow.window(), 1, exact);
@@ -53,10 +53,10 @@ TEST(hybla_is_reno_until_it_has_measured_an_rtt) {
 
 TEST(hybla_bounds_the_exponent_of_slow_start) {
   Clocked flow("hybla", {{"initial_window", 10}});
-  EXPECT_NEAR(flow.ack(500), 20 + 65535, exact);  // Linux: 16, of a rho of 20
+  EXPECT_NEAR(flow.ack(500), 20 + 65535, exact);  // Linux: 16 at a rho of 20
 }
 
-TEST(hybla_follows_the_least_smoothed_rtt_or_the_present_one) {
+TEST(hybla_follows_the_minimum_or_the_present_smoothed_rtt) {
   const auto step = [](double follow_rtt) {
     Clocked flow("hybla",
                  {{"initial_window", 10}, {"initial_ssthresh", 2}, {"follow_rtt", follow_rtt}});
@@ -69,7 +69,7 @@ TEST(hybla_follows_the_least_smoothed_rtt_or_the_present_one) {
   Clocked flow("hybla", {{"initial_window", 10}, {"initial_ssthresh", 2}});
   flow.ack(100);
   const double before = flow.window();
-  EXPECT_NEAR((flow.ack(60) - before) * before, 3.8 * 3.8, 1e-9);  // 95
+  EXPECT_NEAR((flow.ack(60) - before) * before, 3.8 * 3.8, 1e-9);  // srtt 95
 }
 
 TEST(hybla_halves_at_a_loss) {
@@ -80,7 +80,7 @@ TEST(hybla_halves_at_a_loss) {
   flow.is_recovering = false;
   EXPECT_NEAR(flow.ack(75), 5 + 9 / 5.0, exact);
   EXPECT_NEAR(flow.lose(Loss::Kind::timed_out), 1, exact);
-  EXPECT_NEAR(flow.ack(75), 3.4, exact);  // slow start to half of 6.8
+  EXPECT_NEAR(flow.ack(75), 3.4, exact);  // slow start up to half of 6.8
   EXPECT_NEAR(flow.lose(), 2, exact);
   EXPECT_NEAR(flow.keepalive(), 1, exact);
 }

@@ -1,4 +1,4 @@
-// What happens to packets before a link, by netem's and mm-onoff's parameters.
+// Impairments of packets before a link, with netem's and mm-onoff's parameters.
 #include <cmath>
 #include <vector>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr int packets = 200'000;
 constexpr Microseconds gap_us = 1000;
 
-// Of packets that arrive every millisecond.
+// The delays of packets that arrive every millisecond.
 std::vector<double> delays_ms(const std::string& description, uint64_t seed = 1) {
   const auto impairment = make_impairment(description, seed);
   std::vector<double> delays;
@@ -28,7 +28,7 @@ std::vector<double> delays_ms(const std::string& description, uint64_t seed = 1)
 struct Moments {
   double mean;
   double deviation;
-  double correlation;  // of neighbours
+  double correlation;  // of successive values
 };
 
 Moments moments_of(const std::vector<double>& values) {
@@ -46,8 +46,9 @@ Moments moments_of(const std::vector<double>& values) {
 
 }  // namespace
 
-// A uniform deviation is half a width: the standard one is a root of 3 less. A Pareto delay of
-// shape 3 begins sqrt(1/3) deviations below its mean, and its fourth moment is infinite.
+// The deviation of a uniform distribution is half its width: its standard deviation is smaller by a
+// factor of sqrt(3). A Pareto delay of shape 3 begins sqrt(1/3) standard deviations below its mean,
+// and its fourth moment is infinite.
 TEST(jitter_has_the_stated_mean_deviation_and_correlation) {
   for (const double rho : {0.0, 0.5, 0.9}) {
     for (const auto& [distribution, deviation, least, tolerance] :
@@ -69,7 +70,7 @@ TEST(jitter_has_the_stated_mean_deviation_and_correlation) {
   }
 }
 
-TEST(jitter_is_no_negative_delay_and_keeps_the_order_if_it_shall) {
+TEST(jitter_is_no_negative_delay_and_can_keep_the_order) {
   double last_ms = 0;
   int overtaken = 0;
   for (const bool is_ordered : {false, true}) {
@@ -86,7 +87,7 @@ TEST(jitter_is_no_negative_delay_and_keeps_the_order_if_it_shall) {
   }
 }
 
-// With a gap each after as many others draws, and those before it do not.
+// With a gap of n a packet may overtake only after n - 1 delayed packets or more.
 TEST(reordering_has_the_stated_share_correlation_and_gap) {
   struct Case {
     const char* parameters;
@@ -108,7 +109,7 @@ TEST(reordering_has_the_stated_share_correlation_and_gap) {
   }
 }
 
-TEST(on_off_alternates_and_loses_what_arrives_while_it_is_off) {
+TEST(on_off_alternates_and_loses_packets_while_it_is_off) {
   const auto periodic = make_impairment("on_off:on=0.3,off=0.1", 1);
   for (Microseconds now_us = 0; now_us < 2'000'000; now_us += 50'000) {
     EXPECT_EQUAL(periodic->passes_us(now_us), now_us % 400'000 < 300'000 ? now_us : never);
@@ -142,8 +143,7 @@ TEST(impairments_are_checked) {
   }
 }
 
-// Where packets overtake each other, none of their headers is given to another packet, or thrown
-// away.
+// Packets that overtake each other keep their own headers, and no header is discarded.
 TEST(a_header_store_finds_the_headers_of_packets_that_were_overtaken) {
   HeaderStore<int> headers(false);
   for (const int i : {1, 0, 2, 4, 3, 5}) headers.put(static_cast<uint64_t>(i), 10 * i);

@@ -1,4 +1,4 @@
-// Work in a process of its own: what it does itself, and what is done to it.
+// Work in a separate process: its own failures, and signals from other processes.
 #include <unistd.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace kneepoint;
 
-// The signal comes from the work itself, as if from somebody else.
+// The work sends itself the signal, which stands for a signal from another process.
 bool is_a_fault(int number) {
   try {
     run_isolated("work", [number]() -> std::string {
@@ -35,7 +35,7 @@ TEST(isolated_work_that_is_killed_is_a_fault) {
   EXPECT_EQUAL(is_a_fault(SIGSEGV), false);
 }
 
-// Stops itself, as if by somebody else, and goes on after 300 ms.
+// Stops itself, as if another process had stopped it, and continues after 300 ms.
 std::string stand_still() {
   const pid_t me = getpid();
   if (fork() == 0) {

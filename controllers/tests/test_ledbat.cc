@@ -13,7 +13,7 @@ constexpr double exact = 1e-9;
 
 TEST(ledbat_moves_by_its_distance_off_target) {
   Clocked flow("ledbat", {{"initial_window", 10}, {"current_filter", 1}});
-  // No queue yet: off_target is 1, and cwnd += GAIN off_target / cwnd.
+  // Without queueing delay off_target is 1, and cwnd += GAIN off_target / cwnd.
   EXPECT_NEAR(flow.ack(50), 10.1, exact);
   // 25 ms of queueing: (100 - 25)/100.
   EXPECT_NEAR(flow.ack(75), 10.1 + 0.75 / 10.1, exact);
@@ -21,7 +21,7 @@ TEST(ledbat_moves_by_its_distance_off_target) {
   EXPECT_NEAR(flow.ack(150), before, exact);  // on target
   EXPECT_NEAR(flow.ack(190), before - 0.4 / before, exact);
   before = flow.window();
-  EXPECT_NEAR(flow.ack(75, 2), before + 2 * 0.75 / before, exact);  // of two packets
+  EXPECT_NEAR(flow.ack(75, 2), before + 2 * 0.75 / before, exact);  // two packets
 }
 
 TEST(ledbat_filters_the_least_of_four_samples) {
@@ -29,25 +29,26 @@ TEST(ledbat_filters_the_least_of_four_samples) {
   flow.ack(50);
   for (int i = 0; i < 3; ++i) {
     const double before = flow.window();
-    EXPECT_NEAR(flow.ack(150), before + 1 / before, exact);  // 50 ms is among the four
+    EXPECT_NEAR(flow.ack(150), before + 1 / before, exact);  // 50 ms is one of the four
   }
   const double before = flow.window();
-  EXPECT_NEAR(flow.ack(140), before + 0.1 / before, exact);  // 140 ms is the least of them
+  EXPECT_NEAR(flow.ack(140), before + 0.1 / before, exact);  // 140 ms is the minimum of the four
 }
 
-TEST(ledbat_hears_one_way_delays_whatever_the_clocks_differ_by) {
+TEST(ledbat_measures_one_way_delays_with_any_offset_of_the_clocks) {
   Clocked flow("ledbat", {{"initial_window", 10}, {"current_filter", 1}});
   flow.one_way_ms = -5000;
   flow.ack(50);
   flow.one_way_ms = -4975;
   double before = flow.window();
-  EXPECT_NEAR(flow.ack(500), before + 0.75 / before, exact);  // 25 ms forward, more on the way back
+  EXPECT_NEAR(flow.ack(500), before + 0.75 / before,
+              exact);  // 25 ms of queueing on the forward path
   Clocked tcp("ledbat", {{"initial_window", 10}, {"current_filter", 1}});
   tcp.is_tcp = true;
   tcp.ack(50);
   tcp.one_way_ms = 40;
   before = tcp.window();
-  EXPECT_NEAR(tcp.ack(75.5), before + 0.745 / before, exact);  // the RTT
+  EXPECT_NEAR(tcp.ack(75.5), before + 0.745 / before, exact);  // TCP: the RTT
 }
 
 TEST(ledbat_forgets_a_base_delay_of_ten_minutes_ago) {
@@ -64,9 +65,9 @@ TEST(ledbat_forgets_a_base_delay_of_ten_minutes_ago) {
   EXPECT_EQUAL(after(10) > 0.01, true);
 }
 
-TEST(ledbat_grows_no_further_than_the_flight_and_one) {
+TEST(ledbat_grows_up_to_the_flight_and_one_packet) {
   Clocked flow("ledbat", {{"initial_window", 10}, {"gain", 10}});
-  EXPECT_NEAR(flow.ack(50), 11, exact);  // the ten before it and one
+  EXPECT_NEAR(flow.ack(50), 11, exact);  // a flight of ten, and one packet
   EXPECT_NEAR(flow.ack(50), 11 + 10.0 / 11, exact);
   Clocked wide("ledbat", {{"initial_window", 2}, {"gain", 10}, {"allowed_increase", 3}});
   EXPECT_NEAR(wide.ack(50), 5, exact);

@@ -1,4 +1,4 @@
-// LEDBAT++ against the arithmetic of draft-irtf-iccrg-ledbat-plus-plus, section 4.
+// LEDBAT++ against the arithmetic of section 4 of draft-irtf-iccrg-ledbat-plus-plus.
 #include <cmath>
 #include <vector>
 
@@ -47,7 +47,7 @@ TEST(ledbat_pp_leaves_its_first_slow_start_at_three_quarters_of_the_target) {
     for (int i = 0; i < 4; ++i) flow.ack(100);
     EXPECT_NEAR(flow.window(), 12, exact);
     for (int i = 0; i < 3; ++i) flow.ack(rtt_ms);
-    EXPECT_NEAR(flow.window(), 13.5, exact);  // the least of four is still 100
+    EXPECT_NEAR(flow.window(), 13.5, exact);  // the minimum of four is still 100
     flow.ack(rtt_ms);
     EXPECT_NEAR(flow.window(), 14, exact);
     return flow.ack(rtt_ms) - 14;
@@ -70,7 +70,7 @@ TEST(ledbat_pp_decreases_in_proportion_to_window_and_excess) {
   EXPECT_NEAR(change(159), 0.5 / window, 1e-4);  // below its target
   EXPECT_NEAR(change(166), (0.5 - 0.1 * window) / window, 1e-4);
   EXPECT_NEAR(change(172, {{"decrease", 0.5}}), (0.5 - 0.1 * window) / window, 1e-4);
-  EXPECT_NEAR(change(300), -0.5, 1e-4);  // at most half of it in a round trip
+  EXPECT_NEAR(change(300), -0.5, 1e-4);  // at most half of the window in a round trip
 }
 
 TEST(ledbat_pp_halves_at_a_loss) {
@@ -81,7 +81,7 @@ TEST(ledbat_pp_halves_at_a_loss) {
   flow.is_recovering = false;
   EXPECT_NEAR(flow.ack(100), 10.05, exact);
   EXPECT_NEAR(flow.keepalive(), 1, exact);
-  EXPECT_NEAR(flow.ack(100), 2, exact);  // 1.5, but never less than two
+  EXPECT_NEAR(flow.ack(100), 2, exact);  // 1.5 is below the least window, two
   EXPECT_NEAR(flow.ack(100), 2.5, exact);
   for (int i = 0; i < 3; ++i) flow.lose();
   EXPECT_NEAR(flow.window(), 2, exact);
@@ -90,8 +90,8 @@ TEST(ledbat_pp_halves_at_a_loss) {
 TEST(ledbat_pp_slows_down_to_find_its_base) {
   Bottleneck link("ledbat_pp", {}, 500, 100);
   std::vector<double> begins;
-  std::vector<double> returns;  // to slow start
-  std::vector<double> ends;     // where the window was
+  std::vector<double> returns;  // the slow start after a slowdown begins
+  std::vector<double> ends;     // the window before the slowdown is reached
   double left = 0;
   double last = link.window();
   for (double s = 1.2; s < 120; s += 0.001) {
@@ -107,7 +107,7 @@ TEST(ledbat_pp_slows_down_to_find_its_base) {
   }
   EXPECT_EQUAL(ends.size() > 3, true);
   for (size_t i = 0; i + 1 < ends.size(); ++i) {
-    // Two round trips: one that drains the queue of up to 60 ms, one without a queue.
+    // Two round trips: the first drains a queue of up to 60 ms, the second is without a queue.
     const double pause = returns[i] - begins[i];
     EXPECT_EQUAL(pause > 2 * 0.102 and pause < 2 * 0.104 + 0.065, true);
     EXPECT_NEAR((begins[i + 1] - ends[i]) / (ends[i] - begins[i]), 9, 0.1);
@@ -124,7 +124,7 @@ TEST(ledbat_pp_slows_down_two_round_trips_after_its_first_slow_start) {
 TEST(ledbat_pp_fills_a_link_to_its_target) {
   Bottleneck link("ledbat_pp", {{"slowdown_factor", 100}}, 500, 100);
   link.run_until(60);
-  // Its target is 60 ms: 30 packets. It decreases above it.
+  // The target, 60 ms, is 30 packets; above it the window decreases.
   double most = 0;
   for (int i = 0; i < 1000; ++i) {
     link.run_until(60 + 0.01 * i);

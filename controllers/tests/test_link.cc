@@ -17,7 +17,7 @@ Packet datagram(uint64_t number, uint16_t bytes = datagram_bytes) {
   return {.sequence_number = number, .bytes = bytes};
 }
 
-// A link whose deliveries are kept with the time of the call that brought them.
+// A link that records the packets of each call of advance().
 struct LinkUnderTest {
   explicit LinkUnderTest(const Trace& trace, Link::AtEnd at_end = Link::AtEnd::stop)
       : link(trace, at_end, make_packet_queue("infinite", 0)) {}
@@ -45,7 +45,7 @@ std::string text(const std::vector<uint64_t>& numbers) {
   return joined;
 }
 
-// Of a link's log, without what names its file.
+// The events of a link's log, without the header that names files.
 std::string events_of(const TemporaryFile& log) {
   const std::string text = read_file(log.path(), "log", 1 << 20);
   return text.substr(text.find("# base timestamp"));
@@ -105,7 +105,8 @@ TEST(link_stops_after_its_trace) {
   EXPECT_EQUAL(text(t.advance(1000)), "");
 }
 
-// A queue with a bound that is never reached is asked at each opportunity; an infinite one never.
+// Departures from an infinite queue are decided on arrival, and from a bounded queue, even if the
+// bound is never reached, at each opportunity.
 TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
   const Trace trace("t", "0\n3\n3\n4\n9\n9\n9\n30\n31\n");
   for (const auto at_end : {Link::AtEnd::stop, Link::AtEnd::repeat}) {
@@ -195,7 +196,7 @@ TEST(delay_line_whose_delay_changes_keeps_the_order) {
   EXPECT_EQUAL(released_ms(70), 100);
   EXPECT_EQUAL(released_ms(110), 120);
   EXPECT_EQUAL(released_ms(160), 190);
-  // One that arrives with the long delay holds back those after it.
+  // A packet with the long delay holds back the packets after it.
   line.enqueue(datagram(1), 199);
   for (const Milliseconds arrival_ms : {200, 210, 225}) {
     line.enqueue(datagram(static_cast<uint64_t>(arrival_ms)), arrival_ms);

@@ -17,7 +17,7 @@ LogFigures log_figures(const std::string& name, const std::string& text,
 
 }  // namespace
 
-// The log of metrics_of_a_log_worked_by_hand, 7 ms later, with one packet dropped.
+// The log of metrics_of_a_log_worked_by_hand, 7 ms later, plus a dropped packet.
 TEST(figures_of_a_log_worked_by_hand) {
   const TemporaryFile log;
   std::ofstream(log.path())
@@ -37,7 +37,8 @@ TEST(figures_of_a_log_worked_by_hand) {
   EXPECT_EQUAL(figures.metrics.signal_delay_p95_ms, 11);
 }
 
-// Three arrive and find a place for one; of the two that arrive last, one waits at the end.
+// Three packets arrive at a queue with a place for one; of the last two arrivals one still waits at
+// the end.
 TEST(packets_that_others_overtook_were_dropped) {
   const LogFigures figures = log_figures(
       "log",
@@ -56,14 +57,14 @@ TEST(figures_of_a_log_that_is_cut_off_leave_its_last_line_out) {
 }
 
 TEST(figures_of_a_log_whose_link_woke_late) {
-  // It dropped, at 4, what its queue held then; the opportunity that it used was that of 3.
+  // At 4 ms the link dropped a packet of its queue, and then used the opportunity of 3 ms.
   const LogFigures figures = log_figures(
       "log", "# base timestamp: 0\n1 + 1504\n2 + 1504\n4 d 1 1504\n3 # 1504\n3 - 1504 1\n");
   EXPECT_EQUAL(figures.packets_dropped, 1u);
   EXPECT_EQUAL(figures.end_ms, 4);
 }
 
-TEST(what_forks_of_mahimahi_log_besides_is_left_out) {
+TEST(additional_events_of_forks_of_mahimahi_are_left_out) {
   const std::string head = "# base timestamp: 7\r\n";
   const LogFigures plain = log_figures("log", head + "8 + 1504\n9 # 1504\n9 - 1504 1\n");
   const std::string more = head +
@@ -82,7 +83,7 @@ TEST(what_forks_of_mahimahi_log_besides_is_left_out) {
   }
 }
 
-TEST(figures_of_what_is_no_log_are_refused) {
+TEST(a_text_that_is_no_log_is_refused) {
   const auto refused = [](const std::string& text, const std::string& part) {
     test::expect_refused([&] { log_figures("x.log", text); }, part);
   };
@@ -97,7 +98,7 @@ TEST(figures_of_what_is_no_log_are_refused) {
   refused("1 + 1504\n5 - 18446744073709551616 1\n", "is not a whole number");
 }
 
-TEST(logs_of_what_cannot_have_happened_are_refused) {
+TEST(logs_of_impossible_events_are_refused) {
   const auto refused = [](const std::string& text, const std::string& part) {
     test::expect_refused([&] { log_figures("x.log", text); }, part);
   };

@@ -6,13 +6,13 @@ using namespace kneepoint;
 
 namespace {
 
-// Ten segments are out.
+// Ten segments are in flight.
 struct Detecting {
   explicit Detecting(bool has_sack) : board(has_sack) {
     for (int i = 0; i < 10; ++i) board.send(0);
   }
 
-  // Whether that calls for a recovery.
+  // Returns whether the acknowledgment calls for a recovery.
   bool take(const TcpAcknowledgment& ack) {
     const bool is_progress = ack.next_expected > board.una();
     const auto& deliveries = board.take(ack);
@@ -31,7 +31,7 @@ struct Detecting {
 }  // namespace
 
 // RFC 6675, IsLost: 0 and 1 are lost with the third segment above them, 2 with three above it.
-TEST(lost_is_what_has_three_sacked_segments_above_it) {
+TEST(a_segment_with_three_sacked_segments_above_it_is_lost) {
   Detecting t(true);
   EXPECT_EQUAL(t.sack(3, 5), false);
   EXPECT_EQUAL(t.board.losses(), 0u);
@@ -43,7 +43,7 @@ TEST(lost_is_what_has_three_sacked_segments_above_it) {
 TEST(holes_with_less_above_them_are_not_lost) {
   Detecting t(true);
   EXPECT_EQUAL(t.take({.block_count = 2, .blocks = {{{7, 9}, {1, 6}}}}), true);
-  EXPECT_EQUAL(t.board.losses(), 1u);  // 6 has two
+  EXPECT_EQUAL(t.board.losses(), 1u);  // 6 has two segments above it
 }
 
 TEST(a_retransmission_is_not_lost_by_duplicates) {
@@ -54,7 +54,7 @@ TEST(a_retransmission_is_not_lost_by_duplicates) {
   EXPECT_EQUAL(t.board.losses(), 1u);
 }
 
-TEST(lost_is_what_three_duplicates_ask_for) {
+TEST(the_segment_that_three_duplicates_request_is_lost) {
   Detecting t(false);
   EXPECT_EQUAL(t.take({}), false);
   EXPECT_EQUAL(t.take({}), false);
@@ -63,7 +63,7 @@ TEST(lost_is_what_three_duplicates_ask_for) {
   EXPECT_EQUAL(t.board.losses(), 1u);
 }
 
-// RFC 5681: they count in a row, but for those of a recovery.
+// RFC 5681: only consecutive duplicates count, except during a recovery.
 TEST(an_acknowledgment_of_new_data_ends_a_row_of_duplicates) {
   for (const bool is_recovering : {false, true}) {
     Detecting t(false);

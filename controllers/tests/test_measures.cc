@@ -1,4 +1,4 @@
-// What rules measure, against its definition.
+// The measures of controllers, against their definitions.
 #include "algorithms/measures.hh"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 using namespace kneepoint;
 
-TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
+TEST(windowed_extremes_are_extremes_of_all_values_in_the_window) {
   for (const double span : {0.0, 3.0, 40.0}) {
     WindowedMin least;
     WindowedMax most;
@@ -22,8 +22,7 @@ TEST(windowed_extremes_are_those_of_all_values_in_the_window) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       const auto draw = static_cast<double>(state >> 54);  // up to 1023
       now += state % 3 == 0 ? 0 : 1;
-      // Values that rise for long fill the ring of the least, values that fall that of the
-      // greatest.
+      // A long rise fills the ring of the minimum, a long fall the ring of the maximum.
       const double value = i % 200 < 100 ? draw + 20 * (i % 100) : draw - 20 * (i % 100);
       all.emplace_back(now, value);
       while (all.front().first < now - span) all.pop_front();
@@ -68,14 +67,14 @@ TEST(times_of_an_acknowledgment_are_in_the_units_of_their_names) {
   ack.now_us = 1'500'000;
   ack.rtt_us = 0;
   EXPECT_EQUAL(measures_rtt(ack), true);
-  EXPECT_EQUAL(rtt_ms(ack), 1);  // a tick
+  EXPECT_EQUAL(rtt_ms(ack), 1);  // at least 1 ms with datagrams
   ack.rtt_us = 2500;
   EXPECT_EQUAL(rtt_ms(ack), 2.5);
   EXPECT_EQUAL(rtt_s(ack), 0.0025);
   EXPECT_EQUAL(now_s(ack), 1.5);
 }
 
-// Datagrams' clocks show whole milliseconds, TCP's microseconds.
+// Datagrams have timestamps in whole milliseconds, TCP in microseconds.
 TEST(an_rtt_is_at_least_a_tick_of_its_transports_clock) {
   Ack ack{.sequence_number = 0, .sent_ms = 0, .received_ms = -1, .ack_received_ms = 0};
   for (const auto& [rtt_us, expected_ms] :
@@ -85,7 +84,7 @@ TEST(an_rtt_is_at_least_a_tick_of_its_transports_clock) {
   }
 }
 
-// Two arrivals a ms, of which every tenth is told 5 ms late: it was overtaken.
+// Two arrivals per ms; every tenth was overtaken and is reported 5 ms late.
 TEST(an_arrival_rate_takes_reordering_for_no_silence) {
   ArrivalRate rate;
   double told = 0;
@@ -116,7 +115,7 @@ TEST(rules_survive_a_receivers_clock_that_goes_back) {
   }
 }
 
-// RFC 6298, section 2: an eighth of the new sample.
+// RFC 6298, section 2: a weight of 1/8 for the new sample.
 TEST(measures_smooth_the_rtt_by_an_eighth) {
   SmoothedRtt rtt;
   EXPECT_EQUAL(rtt.is_known(), false);

@@ -37,9 +37,9 @@ TEST(metrics_of_a_log_worked_by_hand) {
   EXPECT_NEAR(metrics.power, metrics.throughput_mbps / 0.011, 1e-9);
 }
 
-// The same from 0 to 30 ms: from 0 on 14 to 5, as the packet of 10 departs at 14; then 4 5 4 3 11
-// 10; from 16 on 14 to 0, as nothing more departs. Of the 31 sorted values element floor(0.95 * 31)
-// = 29 is 14, element 15 is 8.
+// The age in the same log from 0 to 30 ms: before the first arrival it falls from 14 to 5, as the
+// packet of 10 departs at 14; then it is 4 5 4 3 11 10; from 16 on, without a further departure, it
+// falls from 14 to 0. Of the 31 sorted values element floor(0.95 * 31) = 29 is 14, element 15 is 8.
 TEST(age_counts_the_silence_before_the_first_packet_and_after_the_last) {
   Meter meter;
   meter.start();
@@ -105,7 +105,7 @@ void expect_same(const Meter& meter, const Definition& definition) {
 
 }  // namespace
 
-// Half a million arrivals, of which every other one is overtaken by its successor.
+// Half a million arrivals; every second packet is overtaken by its successor.
 TEST(metrics_in_constant_memory_are_the_same) {
   Meter meter;
   Definition definition;
@@ -121,7 +121,8 @@ TEST(metrics_in_constant_memory_are_the_same) {
   expect_same(meter, definition);
 }
 
-// One packet in a thousand waits until half a million later ones have left; the queue knows it.
+// One packet in a thousand waits until half a million later packets have left; the queue reports it
+// as waiting.
 TEST(metrics_wait_for_a_packet_that_the_queue_still_holds) {
   Meter meter;
   Definition definition;
@@ -147,7 +148,8 @@ TEST(metrics_wait_for_a_packet_that_the_queue_still_holds) {
   expect_same(meter, definition);
 }
 
-// Delays of minutes to hours, and gaps between arrivals as long: too many to have a counter each.
+// Delays of minutes to hours, and gaps between arrivals as long: too many values for a counter
+// each.
 TEST(metrics_of_hours_of_delay_are_exact) {
   Meter meter;
   Definition definition;
@@ -164,7 +166,8 @@ TEST(metrics_of_hours_of_delay_are_exact) {
   expect_same(meter, definition);
 }
 
-// A packet each millisecond, but for 700 ms after every tenth second; the last waits for 250 ms.
+// A packet each millisecond, except in the first 700 ms of each ten seconds; the last packet of the
+// ten seconds waits for 250 ms.
 TEST(idle_times_are_from_a_departure_to_the_next_arrival_settled_or_not) {
   Meter meter;
   for (Milliseconds ms = 0; ms < 700'000; ++ms) {
@@ -193,7 +196,7 @@ TEST(a_link_that_serves_a_burst_is_not_idle) {
 }
 
 // 10,000 ms are too many for intervals of 1 or 2 ms.
-TEST(what_happens_over_time_takes_few_intervals) {
+TEST(figures_over_time_have_few_intervals) {
   OverTime over_time;
   for (Milliseconds ms = 0; ms < 10'000; ++ms) over_time.at(ms).capacity_bytes += 125;
   over_time.departure(1, 9'000, 1504, 8'999);
@@ -218,8 +221,9 @@ TEST(metrics_without_a_departure_are_undefined_but_for_the_rates) {
   EXPECT_EQUAL(std::isnan(meter.metrics().power), true);
 }
 
-// Three intervals of 10: 2 from 4 on, 5 from 8 on, 1 from 20 on. What ends the run is too late.
-TEST(step_series_has_what_holds_at_the_end_of_each_interval) {
+// Three intervals of 10: the value is 2 from 4 on, 5 from 8 on, 1 from 20 on. The change at 31 is
+// after the end.
+TEST(step_series_has_the_value_at_the_end_of_each_interval) {
   StepSeries series(10, 25);
   series.change(2, 4);
   series.change(5, 8);

@@ -15,7 +15,7 @@ using kneepoint::test::handle_of;
 
 namespace {
 
-// A window of three, and a gap of 500 us unless a test wants another.
+// A window of three packets, and a gap of 500 us by default.
 class Paced final : public Controller {
  public:
   explicit Paced(double gap = 500, Parameters parameters = Parameters())
@@ -26,7 +26,7 @@ class Paced final : public Controller {
   double gap_us;
 };
 
-// Of less than one packet, and unpaced otherwise.
+// A window of a part of a packet, without pacing.
 class PartOfAPacket final : public Controller {
  public:
   explicit PartOfAPacket(double packets, Parameters parameters = Parameters())
@@ -52,7 +52,7 @@ TEST(a_pacer_keeps_gaps_exactly_and_catches_up_on_half_of_one) {
   pacer.sent(251, 250.5);
   EXPECT_EQUAL(pacer.next_us(), 501);  // no fraction is lost
   pacer.sent(601, 250.5);
-  EXPECT_EQUAL(pacer.next_us(), 752);  // 100 us late: the next one is not
+  EXPECT_EQUAL(pacer.next_us(), 752);  // 100 us late: the next packet is on time
   pacer.sent(2000, 250.5);
   EXPECT_EQUAL(pacer.next_us(), 2126);
   pacer.sent(2001, 250.5);
@@ -81,12 +81,12 @@ TEST(a_paced_sender_sends_one_datagram_a_gap) {
     sender.sent(now_us);
   }
   sender.release(2000);
-  EXPECT_EQUAL(sender.window_is_open(), false);  // three are under way
+  EXPECT_EQUAL(sender.window_is_open(), false);  // three are in flight
   EXPECT_EQUAL(sender.wakes_us(), sender.idle_deadline_us());
 }
 
-// Gaps longer than the keepalive do not add up, however long the silence is.
-TEST(what_keepalives_send_begins_the_gap_anew) {
+// Gaps longer than the keepalive interval do not add up, however long the silence is.
+TEST(a_keepalive_restarts_the_gap) {
   Paced controller(4e6);
   ContestSender sender(0, handle_of(controller), nullptr);
   sender.start(0);
@@ -133,15 +133,15 @@ TEST(a_paced_tcp_sender_sends_one_segment_a_gap) {
   EXPECT_EQUAL(sender.send(10'250).has_value(), false);
   EXPECT_EQUAL(sender.send(10'750)->number, 2u);
   EXPECT_EQUAL(sender.send(11'250).has_value(), false);
-  EXPECT_EQUAL(sender.held_back_until_us(), never);  // it is the window
+  EXPECT_EQUAL(sender.held_back_until_us(), never);  // the window is full
   sender.timer(sender.timer_us());
   EXPECT_EQUAL(sender.send(2'000'000)->is_retransmission, true);
   EXPECT_EQUAL(sender.send(2'000'000).has_value(), false);
-  EXPECT_EQUAL(sender.held_back_until_us() != never, true);  // what is sent again is paced, too
+  EXPECT_EQUAL(sender.held_back_until_us() != never, true);  // retransmissions are paced, too
 }
 
-// Swift, algorithm 1: a quarter of a packet in 10 ms is a packet in 40 ms. None at all is one in a
-// minute.
+// Swift, algorithm 1: a quarter of a packet in 10 ms is a packet in 40 ms. A window of 0 sends one
+// packet per minute.
 TEST(a_tcp_window_below_a_packet_sends_one_and_pauses) {
   for (const auto& [packets, pause_us] : std::vector<std::pair<double, Microseconds>>{
            {0.25, 40'000}, {0.4, 25'000}, {0, 60'000'000}}) {
@@ -150,14 +150,14 @@ TEST(a_tcp_window_below_a_packet_sends_one_and_pauses) {
     sender.start();
     sender.send(0);
     sender.acknowledged({.is_of_syn = true, .window_packets = 1000}, 10'000);
-    Microseconds now_us = 1'000'000'000;  // it has waited longer than any pause
+    Microseconds now_us = 1'000'000'000;  // after a wait longer than any pause
     for (uint64_t number = 0; number < 5; ++number) {
       EXPECT_EQUAL(sender.send(now_us)->number, number);
-      EXPECT_EQUAL(sender.send(now_us).has_value(), false);  // one is under way
+      EXPECT_EQUAL(sender.send(now_us).has_value(), false);  // one packet is in flight
       sender.acknowledged({.next_expected = number + 1, .window_packets = 1000}, now_us + 10'000);
       EXPECT_EQUAL(sender.send(now_us + 10'000).has_value(), false);
       const Microseconds next_us = sender.held_back_until_us();
-      // Whoever is late catches up by half a gap.
+      // A late sender catches up by half a gap.
       EXPECT_EQUAL(next_us - now_us, number == 0 ? pause_us / 2 : pause_us);
       now_us = next_us;
     }

@@ -8,7 +8,7 @@ namespace {
 
 Packet datagram(uint64_t number) { return {.sequence_number = number}; }
 
-// Of a transport that understands marks.
+// A packet of an ECN-capable transport.
 Packet capable(uint64_t number) { return {.sequence_number = number, .ecn = Ecn::capable}; }
 
 uint64_t fill(PacketQueue& queue, uint64_t count, Milliseconds now_ms = 0) {
@@ -18,7 +18,7 @@ uint64_t fill(PacketQueue& queue, uint64_t count, Milliseconds now_ms = 0) {
 
 }  // namespace
 
-TEST(droptail_drops_what_arrives_at_a_full_queue) {
+TEST(droptail_drops_arrivals_at_a_full_queue) {
   const auto queue = make_packet_queue("droptail:packets=3", 0);
   EXPECT_EQUAL(fill(*queue, 5), 2u);
   EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 0u);
@@ -36,18 +36,19 @@ TEST(drophead_drops_the_oldest) {
   EXPECT_EQUAL(queue->dequeue(0)->sequence_number, 2u);
 }
 
-// Of 12.032 Mbit/s a datagram's tokens arrive in a millisecond; the bucket holds three.
+// At 12.032 Mbit/s the tokens of a datagram arrive in a millisecond; the bucket holds three
+// datagrams.
 TEST(a_policer_passes_a_burst_and_then_a_rate) {
   const auto queue = make_packet_queue("policer:rate_mbps=12.032,burst=4512", 0);
   EXPECT_EQUAL(fill(*queue, 5), 2u);
   EXPECT_EQUAL(fill(*queue, 2, 1), 1u);
   queue->enqueue(datagram(0), 1999);
-  EXPECT_EQUAL(queue->take_drops().packets, 1u);  // a microsecond early, which takes no tokens
+  EXPECT_EQUAL(queue->take_drops().packets, 1u);  // 1 us too early; a drop takes no tokens
   EXPECT_EQUAL(fill(*queue, 1, 2), 0u);
-  EXPECT_EQUAL(fill(*queue, 5, 1000), 2u);  // no more than a burst gathers
+  EXPECT_EQUAL(fill(*queue, 5, 1000), 2u);  // the bucket holds at most a burst
   EXPECT_EQUAL(queue->packets(), 8u);
   EXPECT_EQUAL(queue->dequeue(1'000'000)->sequence_number, 0u);
-  // Bytes, not packets.
+  // The bucket counts bytes, not packets.
   const auto mixed = make_packet_queue("policer:rate_mbps=1,burst=1504", 0);
   const Packet small{.bytes = 752};
   for (int i = 0; i < 3; ++i) mixed->enqueue(small, 0);
@@ -57,7 +58,7 @@ TEST(a_policer_passes_a_burst_and_then_a_rate) {
 TEST(a_policer_may_stand_before_a_finite_buffer) {
   const auto queue = make_packet_queue("policer:rate_mbps=12.032,burst=15040,packets=2", 0);
   EXPECT_EQUAL(fill(*queue, 5), 3u);
-  // What the buffer dropped took no tokens: eight are left.
+  // Packets that the buffer dropped took no tokens: eight are left.
   for (int i = 0; i < 2; ++i) queue->dequeue(0);
   uint64_t passed = 0;
   for (int i = 0; i < 10; ++i) {
@@ -78,9 +79,9 @@ TEST(codel_drops_nothing_below_its_target) {
   EXPECT_EQUAL(queue->take_drops().packets, 0u);
 }
 
-// One packet in, one out a millisecond, through a standing queue of 50 ms: the first drop comes
-// an interval after the delay was first seen, the second interval later, the third interval /
-// sqrt(2) after that (RFC 8289 section 3.3).
+// A packet enters and a packet leaves each millisecond, with a standing queue of 50 ms: the first
+// drop is an interval after the delay was first above the target, the second an interval later, the
+// third interval / sqrt(2) later (RFC 8289, section 3.3).
 TEST(codel_drops_by_its_control_law) {
   const auto queue = make_packet_queue("codel:target=5,interval=100", 0);
   for (uint64_t i = 0; i < 50; ++i) queue->enqueue(datagram(i), 0);
@@ -112,9 +113,10 @@ TEST(pie_drops_more_the_longer_the_delay_and_the_same_for_a_seed) {
   EXPECT_EQUAL(drops(1, 2) == drops(2, 2), false);
 }
 
-// Quantum 1000: in a turn flow 1 sends two packets of 500. Flow 0, with packets of 1504, has 1000
-// in its first turn and waits, sends one of 2000 in the second, has 1496 in the third and waits,
-// sends one of 2496 in the fourth, and, alone by then, one of 1992 in the fifth.
+// Quantum 1000: in each turn flow 1 sends two packets of 500 bytes. Flow 0, with packets of 1504
+// bytes, has a deficit of 1000 in its first turn and waits, sends a packet from 2000 in the second,
+// has 1496 in the third and waits, sends a packet from 2496 in the fourth, and, alone by then, a
+// packet from 1992 in the fifth.
 TEST(drr_shares_bytes_and_not_packets) {
   const auto queue = make_packet_queue("drr:packets=100,quantum=1000", 0);
   for (uint64_t i = 0; i < 3; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
@@ -135,7 +137,8 @@ TEST(drr_drops_from_the_longest_queue) {
   EXPECT_EQUAL(queue->dequeue(0)->flow, 1);
 }
 
-// Three packets in each class: what arrives at a full one is lost, whoever else has room.
+// Three packets in each class: a packet that arrives at a full class is lost, even if another class
+// has room.
 TEST(drr_has_a_drop_tail_limit_for_each_class) {
   const auto queue = make_packet_queue("drr:packets=3,classes=2,per_class=1", 0);
   queue->classify({0, 0, 1});
@@ -153,7 +156,7 @@ TEST(fq_codel_serves_new_flows_before_old_ones) {
   const auto queue = make_packet_queue("fq_codel:target=5,interval=100", 1);
   for (uint64_t i = 0; i < 10; ++i) queue->enqueue({.sequence_number = i, .flow = 0}, 0);
   EXPECT_EQUAL(queue->dequeue(0)->flow, 0);
-  EXPECT_EQUAL(queue->dequeue(0)->flow, 0);  // 1514 bytes: its deficit was not spent
+  EXPECT_EQUAL(queue->dequeue(0)->flow, 0);  // a quantum of 1514 bytes is not spent
   queue->enqueue({.sequence_number = 0, .flow = 1}, 1000);
   EXPECT_EQUAL(queue->dequeue(1000)->flow, 1);
   EXPECT_EQUAL(queue->dequeue(1000)->flow, 0);
@@ -179,7 +182,7 @@ TEST(drr_shares_among_classes) {
   EXPECT_EQUAL(order, "021202101");  // flow 2 is alone in its class
 }
 
-// The same times as of the drops above, by the same law.
+// The times of the drops above, by the same control law.
 TEST(codel_marks_in_place_of_dropping) {
   const auto queue = make_packet_queue("codel:target=5,interval=100,ecn=1", 0);
   for (uint64_t i = 0; i < 50; ++i) queue->enqueue(capable(i), 0);
@@ -193,7 +196,7 @@ TEST(codel_marks_in_place_of_dropping) {
   EXPECT_EQUAL(queue->take_drops().packets, 0u);
 }
 
-TEST(who_does_not_understand_marks_is_dropped) {
+TEST(packets_that_are_not_ecn_capable_are_dropped) {
   for (const bool is_capable : {false, true}) {
     for (const std::string ecn : {",ecn=0", ",ecn=1", ""}) {
       const auto drops = [&](const std::string& policy) {
@@ -210,8 +213,8 @@ TEST(who_does_not_understand_marks_is_dropped) {
   }
 }
 
-// RFC 8033, section 4.1: at most two packets of mean size are too few to drop one; Linux takes the
-// MTU. A packet in and out every 2 ms, through a standing queue.
+// RFC 8033, section 4.1: a queue of at most two packets of mean size drops none; Linux takes two
+// MTUs. A packet enters and leaves every 2 ms, with a standing queue.
 TEST(pie_drops_no_small_packets_that_are_few_bytes) {
   const auto drops = [](int standing) {
     const auto queue = make_packet_queue("pie:qdelay_ref=20,max_burst=50", 1);
@@ -225,12 +228,12 @@ TEST(pie_drops_no_small_packets_that_are_few_bytes) {
     }
     return dropped;
   };
-  EXPECT_EQUAL(drops(38), 0u);  // 37 of 80 bytes wait
+  EXPECT_EQUAL(drops(38), 0u);  // 37 packets of 80 bytes wait
   EXPECT_EQUAL(drops(60) > 10, true);
 }
 
-// RFC 8033, section 5.1: up to a probability of mark_ecnth it marks, beyond it drops. Twice the
-// load that the link carries takes a probability of a half.
+// RFC 8033, section 5.1: PIE marks up to a probability of mark_ecnth and drops above it. A load of
+// twice the link's capacity needs a probability of a half.
 TEST(pie_marks_up_to_a_threshold) {
   const auto queue = make_packet_queue("pie:qdelay_ref=20,max_burst=50,ecn=1", 1);
   uint64_t marked_before_drops = 0;
@@ -252,8 +255,8 @@ TEST(pie_marks_up_to_a_threshold) {
   EXPECT_EQUAL(patient->packets_marked() > 500, true);
 }
 
-// Weight 1/2, thresholds 1 and 3. The queue is found with 0, 1, 2, 3, 4 packets, so that its
-// average is 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet is dropped, for one may reach only 3.
+// Weight 1/2, thresholds 1 and 3. The packets find 0, 1, 2, 3, 4 packets in the queue, so that the
+// average is 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet, above 3, is dropped.
 TEST(red_drops_all_while_the_average_is_above_its_upper_threshold) {
   const std::string settings = "red:min=1,max=3,weight=0.5,max_p=1e-9,rate_mbps=12.032";
   const auto queue = make_packet_queue(settings, 0);
@@ -261,7 +264,7 @@ TEST(red_drops_all_while_the_average_is_above_its_upper_threshold) {
   EXPECT_EQUAL(fill(*queue, 1), 1u);
   while (queue->dequeue(0) != nullptr) {
   }
-  // A packet takes 1 ms at 12.032 Mbit/s: that long an idle queue halves the average.
+  // A packet takes 1 ms at 12.032 Mbit/s: an idle time of 1 ms halves the average.
   EXPECT_EQUAL(fill(*queue, 1, 0), 1u);
   EXPECT_EQUAL(fill(*queue, 1, 1), 0u);
   // Marks are for moderate congestion (RFC 3168, section 7).
@@ -271,8 +274,8 @@ TEST(red_drops_all_while_the_average_is_above_its_upper_threshold) {
   EXPECT_EQUAL(marking->packets_marked(), 0u);
 }
 
-// Gentle: from max to twice max the probability grows to 1, at 3.0625 to 1/48. From 4.5 on it is a
-// half, which drops all, for one was dropped just before.
+// Gentle: from max to twice max the probability grows to 1; at 3.0625 it is 1/48. From 4.5 on it is
+// a half or more, which drops every packet, as the spacing counts from the packet dropped before.
 TEST(red_can_be_gentle) {
   const auto drops = [](uint64_t seed, const std::string& option) {
     const auto queue = make_packet_queue("red:min=1,max=3,weight=0.5,max_p=1e-9" + option, seed);
@@ -290,10 +293,10 @@ TEST(red_can_be_gentle) {
   EXPECT_EQUAL(full->packets() == 5 or full->packets() == 6, true);
 }
 
-// The average stays at 10, half way from 5 to 15: of max_p 0.2 that is a probability of 0.1. By the
-// paper's figure 2, which counts the packet itself, one of the next 9 packets is picked, each as
-// likely as another.
-TEST(red_spreads_what_it_picks_evenly) {
+// The average stays at 10, half way from 5 to 15: with max_p 0.2 the probability is 0.1. By figure
+// 2 of the paper, which counts the packet itself, one of the next 9 packets is picked, each with
+// the same probability.
+TEST(red_spreads_its_picks_evenly) {
   const auto queue = make_packet_queue("red:min=5,max=15,max_p=0.2,weight=0.5,ecn=1", 7);
   for (uint64_t i = 0; i < 10; ++i) queue->enqueue(capable(i), 0);
   std::vector<int> gaps(30);
@@ -313,8 +316,8 @@ TEST(red_spreads_what_it_picks_evenly) {
   for (size_t length = 10; length < gaps.size(); ++length) EXPECT_EQUAL(gaps[length], 0);
 }
 
-// mahimahi delivers the head and drops its successor; the next drops are 100 ms, 100 / sqrt(2) and
-// 100 / sqrt(3) ms later, cut to whole milliseconds.
+// mahimahi delivers the head and drops its successor; the next drops are 100 ms, 100 / sqrt(2) ms
+// and 100 / sqrt(3) ms later, truncated to whole milliseconds.
 TEST(mahimahis_codel_drops_the_second_packet) {
   const auto queue = make_packet_queue("codel-mahimahi:target=5,interval=100,packets=100", 0);
   fill(*queue, 20);
@@ -325,7 +328,7 @@ TEST(mahimahis_codel_drops_the_second_packet) {
   };
   EXPECT_EQUAL(next(10), "0");
   EXPECT_EQUAL(next(109), "1");
-  EXPECT_EQUAL(next(110), "2!");  // 3 is gone
+  EXPECT_EQUAL(next(110), "2!");  // 3 was dropped
   EXPECT_EQUAL(next(110), "4");
   EXPECT_EQUAL(next(209), "5");
   EXPECT_EQUAL(next(210), "6!");
@@ -336,10 +339,11 @@ TEST(mahimahis_codel_drops_the_second_packet) {
   EXPECT_EQUAL(next(338), "14");
 }
 
-// One packet in and one out a millisecond, with n waiting. By 31 ms, when the first update is due,
-// 11 packets have left in 10 ms and 11 in 11: a rate of 1654, then 1654 - 206 + 188 = 1636 bytes a
-// millisecond. 66 packets then mean 60 ms, and a probability of (40 / 8 + 60 * 5 / 4) / 128 =
-// 0.625; 104 packets 95 ms and more than 1. RFC 8033 would move by 1/2048 of that.
+// A packet enters and a packet leaves each millisecond, with `waiting` packets in the queue. Until
+// 31 ms, when the first update is due, 11 packets have left in 10 ms and 11 in 11 ms: a rate of
+// 1654, then 1654 - 206 + 188 = 1636 bytes per ms. 66 packets then are 60 ms, and the probability
+// is (40 / 8 + 60 * 5 / 4) / 128 = 0.625; 104 packets are 95 ms, and the probability is above 1.
+// RFC 8033 would move by 1/2048 of this step.
 TEST(mahimahis_pie_takes_large_steps) {
   const auto dropped_at_31_ms = [](const std::string& policy, uint64_t waiting, uint64_t seed) {
     const auto queue = make_packet_queue(policy + ":qdelay_ref=20,max_burst=1,packets=1000", seed);

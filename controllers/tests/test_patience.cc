@@ -1,4 +1,4 @@
-// Whose fault it is that an entry keeps its turn.
+// Whether an entry that does not end its turn is to blame.
 #include "check.hh"
 #include "common/cpu_time.hh"
 #include "entries/patience.hh"
@@ -10,7 +10,7 @@ using Verdict = Patience::Verdict;
 
 constexpr uint64_t cpu_s = 2;
 
-// The verdict after the same look so many times, in a run that does not take longer meanwhile.
+// The verdict after `looks` looks at the same state, in a run without further CPU time.
 Verdict after_looks(char state, int looks) {
   Patience patience(cpu_s);
   Verdict verdict = Verdict::wait;
@@ -18,12 +18,12 @@ Verdict after_looks(char state, int looks) {
   return verdict;
 }
 
-TEST(patience_ends_with_one_who_sleeps_and_blames_nobody_else) {
+TEST(patience_ends_for_an_entry_that_sleeps_and_for_no_other) {
   EXPECT_EQUAL(after_looks('S', 99) == Verdict::wait, true);
   EXPECT_EQUAL(after_looks('S', 100) == Verdict::sleeps, true);
   EXPECT_EQUAL(after_looks('T', 1000) == Verdict::stopped, true);
-  EXPECT_EQUAL(after_looks('R', 10'000) == Verdict::wait, true);  // it computes
-  EXPECT_EQUAL(after_looks('D', 10'000) == Verdict::wait, true);  // it reads the disk
+  EXPECT_EQUAL(after_looks('R', 10'000) == Verdict::wait, true);  // the entry computes
+  EXPECT_EQUAL(after_looks('D', 10'000) == Verdict::wait, true);  // the entry reads the disk
 }
 
 TEST(patience_counts_the_naps_of_all_turns) {
@@ -36,7 +36,7 @@ TEST(patience_counts_the_naps_of_all_turns) {
   EXPECT_EQUAL(patience.look('S', 1) == Verdict::sleeps, true);
 }
 
-TEST(patience_looks_often_in_a_run_that_takes_long_and_ends_one_that_takes_too_long) {
+TEST(patience_looks_often_in_a_long_run_and_ends_a_run_that_takes_too_long) {
   Patience patience(cpu_s);
   const auto rarely = patience.interval();
   EXPECT_EQUAL(patience.wait(1.9) == Verdict::wait and patience.interval() == rarely, true);

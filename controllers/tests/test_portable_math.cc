@@ -1,4 +1,5 @@
-// Against values that mpmath computed with 300 bits and rounded, and against the C library.
+// Portable functions, against values that mpmath computed with 300 bits and rounded, and against
+// the C library.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double least = std::numeric_limits<double>::denorm_min();
 constexpr double most = std::numeric_limits<double>::max();
 
-// In ulps of the right value.
+// The error in ulps of the right value.
 double error(double found, double right) {
   const double ulp = std::nextafter(std::abs(right), infinite) - std::abs(right);
   return std::abs(found - right) / ulp;
@@ -31,7 +32,7 @@ void expect_values(double (*function)(double), const std::vector<Value>& values)
   for (const auto& [x, right] : values) EXPECT_NEAR(error(function(x), right), 0, 1);
 }
 
-// Where the C standard says what a function gives.
+// The special values that the C standard defines.
 void expect_special(double (*function)(double), double (*standard)(double), double ulps = 1) {
   for (const double size : {0.0, infinite, std::nan(""), 1.0, least, most, 1e5}) {
     for (const double x : {size, -size}) {
@@ -45,7 +46,7 @@ void expect_special(double (*function)(double), double (*standard)(double), doub
   }
 }
 
-// The C library's own error is below 1 ulp, too.
+// Both this library and the C library have errors below 1 ulp.
 void expect_nearly(double (*function)(double), double (*standard)(double), double from, double to) {
   Random random(1);
   for (int i = 0; i < 2000; ++i) {
@@ -173,7 +174,7 @@ TEST(portable_cube_root_is_within_two_ulps) {
     EXPECT_NEAR(error(portable::cube_root(x), right), 0, 2);
   }
   expect_special(portable::cube_root, std::cbrt, 2);
-  // The C library's is off by up to 4 ulps.
+  // The error of the C library's cbrt is up to 4 ulps.
   const auto wider = [](double x) { return static_cast<double>(std::cbrt(1.0L * x)); };
   expect_nearly(portable::cube_root, wider, -3000, 3000);
 }

@@ -1,4 +1,5 @@
-// RACK-TLP by hand: RFC 8985, sections 6.2, 6.3 and 7. The RTT is 100 ms throughout.
+// RACK-TLP, computed by hand from sections 6.2, 6.3 and 7 of RFC 8985. The RTT is 100 ms
+// throughout.
 #include "tests/check.hh"
 #include "tests/opened.hh"
 #include "transport/rack.hh"
@@ -14,8 +15,8 @@ constexpr TcpSettings rack_of_linux{
 
 }  // namespace
 
-// Section 6.2, steps 4 and 5: a quarter of the least RTT for what was sent before.
-TEST(rack_waits_for_what_may_be_reordered) {
+// Section 6.2, steps 4 and 5: RACK waits a quarter of the min RTT for segments sent earlier.
+TEST(rack_waits_for_segments_that_may_be_reordered) {
   Opened t(rack);
   t.send(100'000);
   t.acknowledge(0, {{2, 3}}, 200'000);
@@ -24,7 +25,7 @@ TEST(rack_waits_for_what_may_be_reordered) {
   t.sender.timer(225'000);
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
   EXPECT_EQUAL(t.send(225'000), "0 ");
-  t.acknowledge(0, {{2, 9}}, 226'000);  // in flight: 9, 10 and 0, of a window of 5
+  t.acknowledge(0, {{2, 9}}, 226'000);  // in flight: 9, 10 and 0; window 5
   EXPECT_EQUAL(t.send(226'000), "1 11 ");
 }
 
@@ -38,8 +39,8 @@ TEST(rack_does_not_wait_after_three_duplicates) {
   EXPECT_EQUAL(t.send(201'000), "0 ");
 }
 
-// Step 3: once something has come out of order, three duplicates are no proof. 5 comes before 4,
-// and neither is sent again.
+// Step 3: after reordering has been seen, three duplicates prove no loss. 5 arrives before 4, and
+// neither is retransmitted.
 TEST(rack_waits_longer_once_something_was_reordered) {
   Opened t(rack);
   t.send(100'000);
@@ -54,14 +55,14 @@ TEST(rack_waits_longer_once_something_was_reordered) {
   EXPECT_EQUAL(t.retransmissions, 0u);
 }
 
-// A retransmission is judged like any segment: by 10, which was sent after it.
+// RACK judges a retransmission like any segment, here by 10, which was sent later.
 TEST(rack_finds_a_lost_retransmission) {
   for (const bool has_rack : {true, false}) {
     Opened t({.rack = has_rack});
     t.send(100'000);
     t.acknowledge(0, {{1, 4}}, 200'000);
     EXPECT_EQUAL(t.send(200'000), "0 ");
-    t.acknowledge(0, {{1, 8}}, 205'000);  // in flight: 8, 9 and 0, of a window of 5
+    t.acknowledge(0, {{1, 8}}, 205'000);  // in flight: 8, 9 and 0; window 5
     EXPECT_EQUAL(t.send(205'000), "10 11 ");
     t.acknowledge(0, {{1, 10}}, 206'000);
     EXPECT_EQUAL(t.send(206'000), "12 13 ");
@@ -71,7 +72,7 @@ TEST(rack_finds_a_lost_retransmission) {
   }
 }
 
-// The RTT of a retransmission that seems faster than any is that of its original.
+// An RTT below the min RTT belongs to the original and not to its retransmission.
 TEST(rack_learns_nothing_from_an_original_that_was_sent_again) {
   for (const bool is_original : {true, false}) {
     Scoreboard board(true);
@@ -90,13 +91,13 @@ TEST(rack_learns_nothing_from_an_original_that_was_sent_again) {
     detection.sent(2, 150'000);
     acknowledge({.next_expected = 1, .block_count = 1, .blocks = {{{2, 3}}}},
                 is_original ? 249'000 : 255'000);
-    // Otherwise 1 is late after the last RTT and a quarter of the least one.
+    // Otherwise 1 is lost after the last RTT and a quarter of the min RTT.
     EXPECT_EQUAL(detection.timer_us(), is_original ? never : 140'000 + 105'000 + 25'000);
   }
 }
 
-// Section 7.2: two smoothed RTTs. Section 7.3: the last segment again. Its SACK shows RACK that the
-// one before is lost.
+// Section 7.2: the probe is due after two smoothed RTTs. Section 7.3: it retransmits the last
+// segment. By its SACK RACK finds the segment before it lost.
 TEST(a_probe_finds_a_lost_tail) {
   Opened t(rack, 10);
   t.send(100'000);
@@ -104,14 +105,14 @@ TEST(a_probe_finds_a_lost_tail) {
   EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 2 * 100'000);
   t.sender.timer(400'000);
   EXPECT_EQUAL(t.send(400'000), "9 ");
-  EXPECT_EQUAL(t.sender.timer_us(), 400'000 + 1'000'000);  // the RTO; one probe only
+  EXPECT_EQUAL(t.sender.timer_us(), 400'000 + 1'000'000);  // the RTO: one probe only
   t.acknowledge(8, {{9, 10}}, 500'000);
   EXPECT_EQUAL(t.send(500'000), "8 ");
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
   EXPECT_EQUAL(t.controller.timeouts(), 0u);
 }
 
-// Section 7.2: with something sacked RACK finds what is lost, and nothing is probed.
+// Section 7.2: after a SACK RACK finds the losses, and no probe is sent.
 TEST(nothing_is_probed_beside_a_hole) {
   Opened t(rack, 10);
   t.send(100'000);
@@ -123,8 +124,8 @@ TEST(nothing_is_probed_beside_a_hole) {
   EXPECT_EQUAL(t.sender.timer_us(), 226'000 + 1'000'000);
 }
 
-// As Linux has it, which RFC 6298 does not ask for: the timer begins anew as the first segment is
-// sent again, and as long as there comes what was sent before.
+// In Linux, unlike in RFC 6298, the timer restarts when the first segment is retransmitted, and
+// while segments sent before this retransmission are acknowledged.
 TEST(the_timer_gives_the_first_retransmission_its_time) {
   for (const bool has_rack : {true, false}) {
     Opened t({.rack = has_rack});
@@ -140,8 +141,8 @@ TEST(the_timer_gives_the_first_retransmission_its_time) {
   }
 }
 
-// While a hole keeps the left edge, SACKs tell that the RTT has grown from 100 to 500 ms: smoothed
-// 150 ms, its variation 137.5 ms.
+// While a hole keeps the left edge, SACKs show that the RTT has grown from 100 to 500 ms: SRTT 150
+// ms, RTTVAR 137.5 ms.
 TEST(sacks_measure_the_rtt) {
   Opened t(rack_of_linux);
   t.send(100'000);
@@ -150,7 +151,7 @@ TEST(sacks_measure_the_rtt) {
   EXPECT_EQUAL(t.sender.timer_us(), 600'000 + 150'000 + 4 * 137'500);
 }
 
-// Section 7.3: a probe of new data repairs nothing, and no window holds it back.
+// Section 7.3: a probe with new data repairs no loss, and the window does not hold it back.
 TEST(a_probe_is_new_data_where_there_is_any) {
   Opened t(rack);
   t.send(100'000);
@@ -167,7 +168,7 @@ TEST(a_probe_of_one_segment_waits_for_a_delayed_acknowledgment) {
   t.send(100'000);
   t.acknowledge(9, {}, 200'000);
   EXPECT_EQUAL(t.sender.timer_us(), 200'000 + 2 * 100'000 + 200'000);
-  Opened soon(rack_of_linux, 1);  // but no longer than the RTO, 100 ms + 4 * 50 ms
+  Opened soon(rack_of_linux, 1);  // at most the RTO, 100 ms + 4 * 50 ms
   soon.send(100'000);
   EXPECT_EQUAL(soon.sender.timer_us(), 100'000 + 300'000);
   soon.sender.timer(400'000);
@@ -176,8 +177,8 @@ TEST(a_probe_of_one_segment_waits_for_a_delayed_acknowledgment) {
   EXPECT_EQUAL(soon.sender.timer_us(), 400'000 + 300'000);
 }
 
-// Section 7.4: what is acknowledged beyond a probe, and no duplicate before: it has repaired a
-// loss.
+// Section 7.4: a probe has repaired a loss if segments after it are acknowledged without an earlier
+// duplicate of the probe's acknowledgment.
 TEST(a_loss_that_a_probe_repairs_reduces_the_window) {
   for (const bool came_twice : {false, true}) {
     Opened t(rack, 10);
@@ -195,8 +196,8 @@ TEST(a_loss_that_a_probe_repairs_reduces_the_window) {
   }
 }
 
-// Section 6.3: 2 was sent 50 ms before the timeout, and may still arrive.
-TEST(a_timeout_spares_what_was_sent_of_late) {
+// Section 6.3: 2 was sent 50 ms before the timeout and may still arrive.
+TEST(a_timeout_spares_segments_sent_recently) {
   for (const bool has_rack : {true, false}) {
     TcpSettings settings = rack_of_linux;
     settings.rack = has_rack;
@@ -217,7 +218,8 @@ TEST(a_timeout_spares_what_was_sent_of_late) {
   }
 }
 
-// As in Linux: 10, sent in the recovery of 0 and 5, is lost, and not yet repaired when that ends.
+// As in Linux: 10, sent in the recovery of 0 and 5, is lost, and not yet repaired when this
+// recovery ends.
 TEST(a_loss_that_outlives_a_recovery_begins_another) {
   Opened t(rack);
   t.send(100'000);

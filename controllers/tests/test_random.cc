@@ -39,7 +39,7 @@ TEST(measured_times_are_reached_as_often_as_they_were) {
     EXPECT_EQUAL(10 <= time_us and time_us <= 1000, true);
     median += time_us >= 50;
     quarter += time_us >= 90;
-    eighth += time_us >= 545;  // halfway from one in four to the last
+    eighth += time_us >= 545;  // half way between the last two values
     sum += static_cast<double>(time_us);
   }
   EXPECT_NEAR(median / double{draws}, 1.0 / 2, 0.01);

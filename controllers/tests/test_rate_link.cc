@@ -8,7 +8,7 @@ using namespace kneepoint;
 
 namespace {
 
-// Flow 1 goes first.
+// Serves flow 1 first.
 class PriorityQueue final : public PacketQueue {
  public:
   void enqueue(const Packet& packet, Microseconds now_us) override {
@@ -40,8 +40,9 @@ struct FarEnd final : Hop {
 
 }  // namespace
 
-// While one is in transit another arrives, and, a millisecond later, one that overtakes it. After
-// 2^18 departures the meter settles what nothing that waits or is in transit can precede.
+// While a packet is in transit a second arrives, and, a millisecond later, a third that overtakes
+// the second. From 2^18 departures on the meter settles the times before the oldest packet that
+// waits or is in transit.
 TEST(a_packet_in_transit_is_not_settled_before_it_departs) {
   FarEnd far_end;
   far_end.meter.start();

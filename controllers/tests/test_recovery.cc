@@ -1,4 +1,4 @@
-// How much a recovery sends: RFC 6937 by hand.
+// How many packets a recovery sends, computed by hand from RFC 6937.
 #include <string>
 
 #include "tests/check.hh"
@@ -6,7 +6,7 @@
 
 using namespace kneepoint;
 
-TEST(a_recovery_ends_with_what_was_out_when_it_began) {
+TEST(a_recovery_ends_with_the_segments_outstanding_at_its_start) {
   Recovery recovery(true);
   EXPECT_EQUAL(recovery.is_repairing(0), false);
   recovery.begin(20, 20);
@@ -36,9 +36,9 @@ TEST(each_recovery_rescues_once) {
   EXPECT_EQUAL(recovery.has_rescued(), false);
 }
 
-// Section 4: of 20 packets the first is lost, and half the window remains. The retransmission goes
-// at once, and then a packet with every second acknowledgment.
-TEST(prr_sends_in_proportion_to_what_is_delivered) {
+// Section 4: the first of 20 packets is lost, and the window halves. The retransmission leaves at
+// once, and then a packet with every second acknowledgment.
+TEST(prr_sends_in_proportion_to_deliveries) {
   Recovery recovery(true);
   recovery.begin(20, 20);
   uint64_t in_flight = 18;
@@ -53,14 +53,15 @@ TEST(prr_sends_in_proportion_to_what_is_delivered) {
   EXPECT_EQUAL(sent, "101010101");
 }
 
-// With less in flight than ssthresh: what is owed, and one more where nothing else is lost.
+// With less in flight than ssthresh PRR sends the packets delivered but not yet replaced, and one
+// more if no further packet is lost.
 TEST(prr_grows_back_in_slow_start) {
   for (const bool is_clean : {true, false}) {
     Recovery recovery(true);
     recovery.begin(20, 20);
     recovery.delivered(1, is_clean, 4, 10);
     EXPECT_EQUAL(recovery.window_packets(), is_clean ? 6u : 5u);
-    recovery.delivered(5, is_clean, 4, 10);  // six are delivered, and none was sent
+    recovery.delivered(5, is_clean, 4, 10);  // six were delivered, none was sent
     EXPECT_EQUAL(recovery.window_packets(), 10u);
   }
   Recovery bounded(true);
@@ -69,7 +70,7 @@ TEST(prr_grows_back_in_slow_start) {
   EXPECT_EQUAL(bounded.window_packets(), 10u);
 }
 
-// The fast retransmission goes, however full the path is.
+// The fast retransmission leaves, however full the path is.
 TEST(prr_sends_one_packet_at_least) {
   Recovery recovery(true);
   recovery.begin(20, 20);

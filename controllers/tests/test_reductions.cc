@@ -1,4 +1,4 @@
-// How often one congestion reduces a window, on both transports.
+// How often a congestion event reduces a window, on both transports.
 #include <string>
 #include <vector>
 
@@ -16,7 +16,7 @@ using kneepoint::test::Opened;
 
 namespace {
 
-// It hears of silences, too.
+// A controller that is called at keepalives, too.
 class Silenced final : public Controller {
  public:
   explicit Silenced(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
@@ -30,7 +30,7 @@ class Silenced final : public Controller {
   std::vector<Keepalive> keepalives{};
 };
 
-// Datagrams of one controller, sent and acknowledged by number.
+// A sender of datagrams, whose packets are sent and acknowledged by number.
 template <class Rule>
 struct Datagrams {
   Rule controller{};
@@ -60,7 +60,7 @@ const std::vector<std::string> rules_with_ssthresh{"reno",  "cubic",     "bic", 
 }  // namespace
 
 // RFC 5681, section 3.1.
-TEST(tcp_tells_timeouts_of_a_segment_that_has_timed_out_before) {
+TEST(tcp_reports_repeated_timeouts_of_a_segment) {
   Opened t;
   t.send(100'000);
   const auto time_out = [&] {
@@ -105,7 +105,7 @@ TEST(ssthresh_holds_in_a_silence_on_datagrams) {
   }
 }
 
-TEST(datagrams_tell_keepalives_without_an_acknowledgment_between_them) {
+TEST(datagrams_report_repeated_keepalives) {
   Datagrams<Silenced> t;
   t.send(3);
   t.keepalive();
@@ -120,9 +120,9 @@ TEST(datagrams_tell_keepalives_without_an_acknowledgment_between_them) {
   EXPECT_EQUAL(t.controller.keepalives[2].is_repeated, false);
 }
 
-// RFC 9438, section 4.8: what was in flight in the silence is no further loss; what left after it
-// is.
-TEST(a_silence_and_the_losses_before_it_are_one_congestion) {
+// RFC 9438, section 4.8: losses of packets in flight during the silence belong to it; a loss of a
+// packet that left after it is a new one.
+TEST(a_silence_and_the_losses_before_it_are_one_congestion_event) {
   Datagrams<Silenced> t;
   t.send(8);
   t.keepalive();  // 8
@@ -136,7 +136,7 @@ TEST(a_silence_and_the_losses_before_it_are_one_congestion) {
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
 }
 
-TEST(a_silence_that_a_rule_does_not_hear_hides_no_loss) {
+TEST(a_silence_that_a_controller_ignores_hides_no_loss) {
   Datagrams<Halving> t;
   t.send(8);
   t.keepalive();
@@ -145,7 +145,7 @@ TEST(a_silence_that_a_rule_does_not_hear_hides_no_loss) {
 }
 
 // RFC 9002, section 7.3.2.
-TEST(datagrams_recover_until_one_is_acknowledged_that_left_after_the_loss_was_found) {
+TEST(datagrams_recover_until_a_datagram_sent_after_the_loss_is_acknowledged) {
   Datagrams<Halving> t;
   t.send(6);
   t.acknowledge(0);
@@ -160,7 +160,7 @@ TEST(datagrams_recover_until_one_is_acknowledged_that_left_after_the_loss_was_fo
   EXPECT_EQUAL(t.controller.acks.back().is_recovering, false);
 }
 
-TEST(no_controller_hears_of_a_duplicate) {
+TEST(duplicates_are_not_reported_to_a_controller) {
   Datagrams<Halving> t;
   t.send(10);
   for (const uint64_t number : {0, 0, 3, 3, 0, 1, 1, 3, 9, 5, 5, 4, 6, 8, 7, 7, 2, 2, 9}) {

@@ -1,4 +1,4 @@
-// Reno against RFC 5681, and in whole packets against Linux.
+// Reno against RFC 5681, and with whole packets against Linux.
 #include <string>
 
 #include "tests/check.hh"
@@ -9,7 +9,7 @@ using namespace kneepoint;
 using kneepoint::test::Clocked;
 using kneepoint::test::make_controller;
 
-TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
+TEST(reno_halves_the_flight_and_returns_to_slow_start_after_a_timeout) {
   const auto reno = make_controller("reno");
   EXPECT_EQUAL(reno->window(), 10);
   for (int i = 0; i < 10; ++i) {
@@ -28,8 +28,8 @@ TEST(reno_halves_what_is_in_flight_and_starts_again_after_a_timeout) {
   EXPECT_EQUAL(reno->window(), 2);
 }
 
-// As in Linux: a packet more for each window acknowledged, and what remains counts on; after a loss
-// half the window, rounded down, whatever is in flight.
+// As in Linux: the window grows by a packet for each window acknowledged, and the remainder counts
+// on; a loss halves the window, rounded down, whatever is in flight.
 TEST(reno_in_whole_packets_counts_acknowledgments) {
   const auto reno = make_controller(
       "reno", {{"initial_window", 10.7}, {"initial_ssthresh", 10}, {"whole_packets", 1}});
@@ -42,7 +42,8 @@ TEST(reno_in_whole_packets_counts_acknowledgments) {
                   .acknowledged = 3});
     windows += std::to_string(static_cast<int>(reno->window())) + " ";
   }
-  EXPECT_EQUAL(windows, "10 10 10 11 11 11 12 12 ");  // 12 packets, and 9 with the 2 that remain
+  EXPECT_EQUAL(windows,
+               "10 10 10 11 11 11 12 12 ");  // after 12 packets, and after 9 with 2 that remained
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 5});
   EXPECT_EQUAL(reno->window(), 6);
   reno->on_loss({.now_ms = 0, .now_us = 0, .kind = Loss::Kind::lost, .in_flight = 9});
@@ -50,7 +51,8 @@ TEST(reno_in_whole_packets_counts_acknowledgments) {
   EXPECT_EQUAL(reno->window(), 2);
 }
 
-// alpha packets more for each window, but at most one for each packet (tcp_cong_avoid_ai).
+// The window grows by alpha packets for each window acknowledged, but by at most one for each
+// packet (tcp_cong_avoid_ai).
 TEST(reno_in_whole_packets_may_grow_faster) {
   const auto windows = [](double window, double alpha) {
     Clocked flow("reno", {{"initial_window", window},
@@ -61,11 +63,12 @@ TEST(reno_in_whole_packets_may_grow_faster) {
     for (int i = 0; i < 7; ++i) all += std::to_string(static_cast<int>(flow.ack(100))) + " ";
     return all;
   };
-  EXPECT_EQUAL(windows(6, 2), "6 6 7 7 7 7 8 ");  // 3 packets, and 3.5
+  EXPECT_EQUAL(windows(6, 2), "6 6 7 7 7 7 8 ");  // one for 3 packets, then for 3.5
   EXPECT_EQUAL(windows(3, 4), "4 5 5 6 7 7 8 ");
 }
 
-// Slow start takes what leads to its threshold, and congestion avoidance the rest, as in Linux.
+// As in Linux: packets acknowledged count for slow start up to ssthresh, and the others for
+// congestion avoidance.
 TEST(reno_passes_its_threshold_within_an_acknowledgment) {
   Clocked flow("reno", {{"initial_window", 10}, {"initial_ssthresh", 12}});
   EXPECT_NEAR(flow.ack(100, 5), 12 + 3 / 12.0, 1e-9);
@@ -87,8 +90,8 @@ TEST(reno_grows_neither_in_recovery_nor_where_the_window_is_not_full) {
   }
 }
 
-TEST(reno_keeps_what_beta_says_and_no_more_than_was_in_flight) {
+TEST(reno_keeps_beta_of_its_window_and_at_most_the_flight) {
   Clocked flow("reno", {{"initial_window", 100}, {"beta", 0.7}});
   EXPECT_NEAR(flow.lose(), 70, 1e-9);
-  EXPECT_NEAR(flow.lose(), 49, 1e-9);  // of the window, though 100 are in flight
+  EXPECT_NEAR(flow.lose(), 49, 1e-9);  // of the window, with 100 in flight
 }

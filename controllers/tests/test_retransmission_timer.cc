@@ -1,4 +1,4 @@
-// RFC 6298 by hand.
+// The RTO, computed by hand from RFC 6298.
 #include "tests/check.hh"
 #include "transport/retransmission_timer.hh"
 
@@ -19,7 +19,7 @@ RetransmissionTimer measured(const TcpSettings& settings, Microseconds rtt_us, i
 
 }  // namespace
 
-// RTO = SRTT + max(G, 4 RTTVAR), at first R + 4 R/2; the least is a parameter.
+// RTO = SRTT + max(G, 4 RTTVAR), at first R + 4 R/2; the minimum is a parameter.
 TEST(rto_follows_rfc_6298) {
   RetransmissionTimer timer({.min_rto_us = 200'000});
   EXPECT_EQUAL(rto_us(timer), 1'000'000);
@@ -31,7 +31,7 @@ TEST(rto_follows_rfc_6298) {
   timer.back_off();
   EXPECT_EQUAL(rto_us(timer), 2 * 362'500);
   EXPECT_EQUAL(rto_us(measured({.min_rto_us = 1'000'000}, 100'000, 1)), 1'000'000);
-  // 4 RTTVAR falls below G.
+  // 4 RTTVAR has fallen below G.
   EXPECT_EQUAL(rto_us(measured({.min_rto_us = 200'000}, 800'000, 100)), 801'000);
 }
 
@@ -42,7 +42,8 @@ TEST(rto_doubles_up_to_a_minute) {
   EXPECT_EQUAL(rto_us(timer), 60'000'000);
 }
 
-// As in Linux, RTO = SRTT + max(200 ms, 4 RTTVAR): however steady, it leaves a margin over the RTT.
+// As in Linux, RTO = SRTT + max(200 ms, 4 RTTVAR): it leaves a margin over the RTT, however steady
+// the RTT is.
 TEST(rto_has_a_least_margin_over_the_smoothed_rtt) {
   const TcpSettings linux{.min_rto_us = 200'000, .min_rto_margin_us = 200'000};
   RetransmissionTimer timer(linux);

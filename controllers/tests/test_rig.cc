@@ -27,7 +27,7 @@ RunResult run_window(const Trace& trace, const Scenario& settings, double window
   return run(trace, settings, {controller});
 }
 
-// Whatever window a test wants.
+// Has the window that a test sets, valid or not.
 class Unruly final : public Controller {
  public:
   explicit Unruly(double window, Parameters parameters = Parameters())
@@ -38,7 +38,7 @@ class Unruly final : public Controller {
   double window_;
 };
 
-// One datagram at a time; remembers the last RTT.
+// Sends one datagram at a time; records the last RTT.
 class Listener final : public Controller {
  public:
   explicit Listener(Parameters parameters = Parameters()) : Controller(parameters, 1000) {}
@@ -52,7 +52,7 @@ class Listener final : public Controller {
   int acks = 0;
 };
 
-// A burst over a link without an opportunity until it is over: what is dropped, the device drops.
+// The drops of a burst over a link without opportunities: all of them happen in the host's device.
 uint64_t dropped_of_burst(const std::string& host_model, double window) {
   Scenario settings;
   settings.host = make_host_model(host_model);
@@ -61,9 +61,9 @@ uint64_t dropped_of_burst(const std::string& host_model, double window) {
 
 }  // namespace
 
-// One datagram at a time over opportunities every 10 ms: it waits for the opportunity after its
-// arrival (10 ms), 20 ms to the receiver, 20 ms back, 10 ms for the downlink's opportunity: an RTT
-// of 60 ms. So datagrams leave the uplink at 10, 70, ..., 550: ten in 600 ms.
+// One datagram at a time over opportunities every 10 ms: 10 ms until the opportunity after its
+// arrival, 20 ms to the receiver, 20 ms back, 10 ms for the downlink's opportunity, an RTT of 60
+// ms. So datagrams leave the uplink at 10, 70, ..., 550: ten in 600 ms.
 TEST(ideal_clock_of_one_datagram_at_a_time) {
   const Trace trace = constant_rate(10, 600);
   const RunResult result = run_window(trace, {}, 1);
@@ -74,7 +74,7 @@ TEST(ideal_clock_of_one_datagram_at_a_time) {
   EXPECT_NEAR(result.metrics.capacity_mbps, 60 * 1504 * 8 / 600e3, 1e-12);
 }
 
-// A window of 6 just fills that path; a wider one only queues.
+// A window of 6 just fills this path; a wider window only adds to the queue.
 TEST(ideal_clock_fills_the_link_at_the_bandwidth_delay_product) {
   const Trace trace = constant_rate(10, 6000);
   EXPECT_NEAR(run_window(trace, {}, 6).metrics.utilization, 1, 0.002);
@@ -101,13 +101,14 @@ TEST(host_latency_costs_throughput_in_each_direction) {
   const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
   settings.host.host_latency_us = 5000;
   const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
-  EXPECT_NEAR(with / without, 42.0 / 52.0, 0.01);  // RTT 42 ms, and 10 ms more
+  EXPECT_NEAR(with / without, 42.0 / 52.0, 0.01);  // an RTT of 42 ms, and of 52 ms with the latency
 }
 
 TEST(a_keepalive_ends_a_silence) {
   const Trace trace("gap", "1\n9000\n9001\n");
   const auto controller = make_controller("fixed_window", {{"window", 1}, {"keepalive_ms", 1000}});
-  // At 0, then at 1000 ... 8000; at 9000 the first acknowledgment comes and restarts the timer.
+  // Datagrams leave at 0 and at 1000 ... 8000; at 9000 the first acknowledgment arrives and
+  // restarts the timer.
   EXPECT_EQUAL(run(trace, {}, {controller}).packets_sent, 9u);
 }
 
@@ -133,7 +134,8 @@ TEST(the_widest_window_runs) {
   }
 }
 
-// The device holds 500; while n datagrams leave, one every 5 us, the shell reads one every 10 us.
+// The device holds 500 packets. A datagram of the burst leaves every 5 us, and the shell reads one
+// every 10 us.
 TEST(a_burst_loses_what_the_first_device_cannot_hold) {
   EXPECT_EQUAL(dropped_of_burst("event-loop", 400), 0u);
   EXPECT_EQUAL(dropped_of_burst("event-loop", 1000), 0u);
@@ -144,8 +146,8 @@ TEST(a_burst_loses_what_the_first_device_cannot_hold) {
   EXPECT_NEAR(static_cast<double>(dropped_of_burst("event-loop:read_us=20", 8000)), 5500, 1);
 }
 
-// A probe that never starts makes no difference, but with it the sender is not alone.
-TEST(a_lone_sender_acts_ahead_as_the_agenda_would_let_it_act) {
+// A probe that never starts changes no result, but with it the sender is not alone.
+TEST(a_lone_sender_acts_ahead_as_by_the_agenda) {
   std::string text;
   Random random(7);
   for (double time_ms = 1; time_ms < 12'000; time_ms += draw_exponential(random, 1.7)) {
@@ -188,7 +190,7 @@ TEST(a_device_fills_while_its_shell_waits_for_the_processor) {
   EXPECT_EQUAL(dropped_of_burst("event-loop:read_us=0,delays_us=50000+50000", 800), 300u);
 }
 
-// What a burst lost is sent again as soon as an acknowledgment skips it, and then the device has
+// Datagrams are replaced as soon as an acknowledgment shows their loss, and then the device has
 // room: a link that is fast enough soon has the whole window in flight.
 TEST(a_window_fills_again_after_a_burst) {
   Scenario settings;
@@ -196,11 +198,13 @@ TEST(a_window_fills_again_after_a_burst) {
   const RunResult result = run_window(constant_rate(1, 30000), settings, 4000);
   EXPECT_NEAR(static_cast<double>(result.packets_dropped), 1500, 1);
   const uint64_t underway = result.packets_sent - result.packets_delivered - result.packets_dropped;
-  EXPECT_NEAR(static_cast<double>(underway), 4000 - 21, 2);  // the rest are acknowledgments
+  EXPECT_NEAR(static_cast<double>(underway), 4000 - 21,
+              2);  // the others are acknowledgments in flight
   EXPECT_NEAR(static_cast<double>(result.metrics.queueing_delay_p95_ms), 4000 - 41, 2);
 }
 
-// Both bursts begin at 0. By the time the wide one has filled the device the narrow one is through.
+// Both bursts begin at 0. When the burst of 8000 packets has filled the device, the single packet
+// has passed.
 TEST(flows_fill_a_device_in_the_order_of_time) {
   Scenario settings;
   settings.host = make_host_model("event-loop");
@@ -214,21 +218,22 @@ TEST(flows_fill_a_device_in_the_order_of_time) {
 TEST(a_window_of_zero_still_sends_keepalives) {
   const Trace trace = constant_rate(10, 5000);
   Unruly controller(0);
-  // At 1000; its acknowledgment at 1060 restarts the timer: 2060, 3120, 4180.
+  // The first keepalive is at 1000; its acknowledgment at 1060 restarts the timer: 2060, 3120,
+  // 4180.
   EXPECT_EQUAL(run(trace, {}, {handle_of(controller)}).packets_sent, 4u);
 }
 
-// Of each second between two keepalives the link is unused but for the packet's departure.
+// In each second between two keepalives the link is idle, except for the packet's transmission.
 TEST(a_sender_that_only_keeps_alive_stands_still) {
   const Trace trace = constant_rate(10, 5000);
   Unruly closed(0);
   const RunResult still = run(trace, {}, {handle_of(closed)});
   EXPECT_NEAR(still.idle_share, 0.98, 0.02);
   EXPECT_EQUAL(still.at_bound_share, 0.0);
-  EXPECT_EQUAL(run_window(trace, {}, 1).idle_share, 0.0);  // in each round trip there is a packet
+  EXPECT_EQUAL(run_window(trace, {}, 1).idle_share, 0.0);  // a packet in each round trip
 }
 
-// A window of 1 is no silence, however long its round trip is; and in an outage no capacity passes.
+// A window of 1 is no silence, however long the RTT is; and during an outage no capacity is lost.
 TEST(neither_a_long_way_nor_an_outage_is_a_silence_of_the_sender) {
   Scenario settings;
   settings.uplink.delay_ms = settings.downlink.delay_ms = 400;
@@ -240,7 +245,7 @@ TEST(neither_a_long_way_nor_an_outage_is_a_silence_of_the_sender) {
   EXPECT_NEAR(run_window(Trace("outage", lines), {}, 5).idle_share, 0, 0.03);
 }
 
-TEST(a_window_is_at_its_bound_where_it_is_the_widest_that_a_sender_may_have) {
+TEST(the_widest_window_of_a_sender_is_at_its_bound) {
   const Trace trace = constant_rate(10, 5000);
   EXPECT_EQUAL(run_window(trace, {}, widest_window).at_bound_share, 1.0);
   EXPECT_EQUAL(run_window(trace, {}, 1000).at_bound_share, 0.0);
@@ -259,8 +264,8 @@ TEST(a_window_wider_than_tcps_buffers_is_at_its_bound) {
   EXPECT_NEAR(share(100'000), 1, 0.1);
 }
 
-// What a download leaves unused, and what goes the other way, is no fault of a sender's.
-TEST(only_of_senders_that_always_have_data_it_is_told) {
+// The idle capacity of a download that has ended does not count against its sender.
+TEST(shares_of_idle_time_need_senders_that_always_have_data) {
   Scenario settings;
   settings.flows.resize(1);
   settings.flows[0].bytes = 100'000;
@@ -292,11 +297,12 @@ TEST(whatever_wakes_a_process_it_waits_for_the_processor) {
   const double without = run_window(trace, settings, 4).metrics.throughput_mbps;
   settings.host.delays_us = {5000, 5000};
   const double with = run_window(trace, settings, 4).metrics.throughput_mbps;
-  // The four shells wait twice, for a packet and for a timer, receiver and sender once.
+  // Each of the four shells wakes twice, for a packet and for a timer; the receiver and the sender
+  // wake once.
   EXPECT_NEAR(with / without, 42.0 / (42 + 10 * 5), 0.01);
 }
 
-TEST(a_process_reads_together_what_came_until_it_was_awake) {
+TEST(a_process_reads_all_packets_that_arrived_before_it_woke) {
   const RunLateness run(make_host_model("event-loop:delays_us=300+300"), Random(1));
   Lateness lateness(run, Random(2), Random(3));
   for (const Microseconds time_us : {1000, 1200, 1300}) {
@@ -311,7 +317,7 @@ TEST(a_late_sender_still_knows_when_the_kernel_had_an_acknowledgment) {
   settings.host.delays_us = {5000, 5000};
   Listener listener;
   run(trace, settings, {handle_of(listener)});
-  // 42 ms, and nine of the ten waits: not the sender's own.
+  // 42 ms and nine of the ten waits: the sender's own wait does not count.
   EXPECT_EQUAL(listener.rtt_ms, 42 + 9 * 5);
 }
 

@@ -1,4 +1,4 @@
-// Programs of `rule`, written as they stand for its stack, against the language's definition in
+// Programs of `rule`, written in the order of its stack, against the definition of the language in
 // docs/how-to/evolve-a-rule.md.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double exact = 1e-9;
 
-// Eight operations, each a digit of base 64, to a parameter. A word that is no operation is a
+// A parameter holds eight operations, each a digit of base 64. A word that is no operation is a
 // number.
 Parameters::Values program(const std::string& text) {
   std::vector<std::string> names;
@@ -86,13 +86,13 @@ TEST(rule_computes) {
   }
 }
 
-TEST(rule_hears_signals) {
+TEST(rule_has_signals) {
   struct Case {
     const char* signal;
     std::vector<double> values;
   };
-  // The ways are 30, 47, 25, 10 and 12 ms, and the fourth packet has been overtaken by the third,
-  // which arrived 15 ms after it.
+  // The one-way delays are 30, 47, 25, 10 and 12 ms; the fourth packet is reported after the third,
+  // though it arrived 15 ms before it.
   for (const auto& [signal, values] : {Case{"owd", {0, 17, 0, 0, 2}},
                                        {"rtt", {0, 20, 0, 3, 4}},
                                        {"least_rtt", {50, 50, 45, 45, 45}},
@@ -119,7 +119,8 @@ TEST(rule_remembers) {
   EXPECT_NEAR(change.ack(60), 30, exact);
   EXPECT_NEAR(change.ack(63), 23, exact);
   EXPECT_NEAR(change.ack(55), 12, exact);
-  // Arrivals 10 ms apart, with weights that fall by e in 100 ms; the first counts for none before.
+  // Arrivals 10 ms apart, with weights that fall by a factor of e in 100 ms; the first has no
+  // predecessor.
   Clocked rate = rule("0.1 rate 1000 mul set_window");
   double sum = 0;
   double weight = 0.01;
@@ -138,11 +139,11 @@ TEST(rule_moves_w_within_its_bounds) {
   EXPECT_EQUAL(flow.ack(50), 24);
   EXPECT_EQUAL(flow.ack(50), 25);
   EXPECT_EQUAL(rule("0 set_w").ack(50), 2);
-  // What was assigned before w reads the old one.
+  // An assignment before the assignment of w reads the old w.
   Clocked before = rule("w store0 5 set_w load0 set_window");
   EXPECT_EQUAL(before.ack(50), 20);
   EXPECT_EQUAL(before.ack(50), 5);
-  // A window apart from w, and at least 2.
+  // A window that differs from w, and at least 2.
   Clocked apart = rule("w 1 add set_window", {{"initial_window", 7}});
   EXPECT_EQUAL(apart.ack(50), 8);
   EXPECT_EQUAL(apart.ack(50), 8);
@@ -186,7 +187,7 @@ TEST(rule_may_have_128_operations_and_40_numbers) {
   }
 }
 
-TEST(rule_refuses_what_is_no_program) {
+TEST(rule_refuses_invalid_programs) {
   for (const std::string text : {"1 add set_w", "set_w", "exp set_w", "1 2 clip set_w"}) {
     expect_refused([&] { rule(text); }, "code is no program");
   }
@@ -195,6 +196,6 @@ TEST(rule_refuses_what_is_no_program) {
   }
   expect_refused([] { make_controller("rule", {{"code_0", std::pow(64, 8)}}); }, "outside");
   expect_refused([] { rule("1 store0 load1 set_w"); }, "loads what is not stored");
-  // What stands behind the end is none of it.
+  // Operations after the end are not part of the program.
   EXPECT_EQUAL(rule("7 set_window end 9 set_window").ack(50), 7);
 }

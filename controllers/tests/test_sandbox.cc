@@ -1,4 +1,4 @@
-// How a process ends that has used its CPU time.
+// The end of a process that has used its CPU time.
 #include <sys/wait.h>
 #include <unistd.h>
 

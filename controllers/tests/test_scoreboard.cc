@@ -1,4 +1,4 @@
-// RFC 6675: what is out, what is lost, and what goes next.
+// RFC 6675: the segments outstanding, lost, and to be sent next.
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ std::string take(Scoreboard& board, uint64_t next, const std::vector<SackBlock>&
 
 }  // namespace
 
-// Whether by SACK or cumulatively (DeliveredData of RFC 6937).
+// Deliveries by SACK or cumulatively (DeliveredData of RFC 6937).
 TEST(a_scoreboard_reports_each_delivery_once) {
   Scoreboard board = of_ten();
   EXPECT_EQUAL(take(board, 1, {{3, 5}}), "0 3 4 ");
@@ -40,12 +40,12 @@ TEST(a_scoreboard_reports_each_delivery_once) {
   EXPECT_EQUAL(board.in_flight(), 0u);
 }
 
-TEST(a_scoreboard_finds_what_blocks_gain_at_either_end_and_between) {
+TEST(a_scoreboard_finds_the_gains_of_blocks_at_either_end_and_between) {
   Scoreboard board = of_ten();
   EXPECT_EQUAL(take(board, 0, {{2, 3}}), "2 ");
   EXPECT_EQUAL(take(board, 0, {{4, 6}, {2, 3}}), "4 5 ");
   EXPECT_EQUAL(take(board, 0, {{8, 9}, {4, 6}, {2, 3}}), "8 ");
-  EXPECT_EQUAL(take(board, 0, {{4, 6}, {2, 3}}), "");  // late
+  EXPECT_EQUAL(take(board, 0, {{4, 6}, {2, 3}}), "");  // a late SACK
   EXPECT_EQUAL(take(board, 0, {{1, 7}, {8, 9}}), "1 3 6 ");
   EXPECT_EQUAL(take(board, 0, {{4, 6}}), "");
   EXPECT_EQUAL(take(board, 0, {{1, 10}}), "7 9 ");
@@ -53,8 +53,8 @@ TEST(a_scoreboard_finds_what_blocks_gain_at_either_end_and_between) {
   EXPECT_EQUAL(board.in_flight(), 1u);
 }
 
-// Pipe, section 4: what is sacked or lost is not in flight, and what is sent again is.
-TEST(a_scoreboard_knows_what_is_in_flight) {
+// Pipe, section 4: a segment sacked or lost is not in flight, a retransmission is.
+TEST(a_scoreboard_knows_the_flight) {
   Scoreboard board = of_ten();
   take(board, 0, {{2, 5}});
   EXPECT_EQUAL(board.in_flight(), 7u);
@@ -66,9 +66,9 @@ TEST(a_scoreboard_knows_what_is_in_flight) {
   board.send_again(0, 20'000);
   EXPECT_EQUAL(board.in_flight(), 6u);
   EXPECT_EQUAL(board.segment(0).sent_us, 20'000);
-  board.send_again(9, 21'000);  // of what is not lost the copy alone counts
+  board.send_again(9, 21'000);  // not lost: only the retransmission counts
   EXPECT_EQUAL(board.in_flight(), 6u);
-  take(board, 2, {{2, 5}});  // 1 was late, not lost
+  take(board, 2, {{2, 5}});  // segment 1 was late, not lost
   EXPECT_EQUAL(board.in_flight(), 5u);
 }
 
@@ -81,7 +81,7 @@ TEST(a_scoreboard_names_the_first_lost_segment) {
   EXPECT_EQUAL(*board.first_lost(), 2u);
   take(board, 0, {{2, 3}});
   EXPECT_EQUAL(*board.first_lost(), 4u);
-  board.mark_lost(1);  // its retransmission
+  board.mark_lost(1);  // its retransmission is lost
   EXPECT_EQUAL(*board.first_lost(), 1u);
   take(board, 5);
   EXPECT_EQUAL(board.first_lost().has_value(), false);
@@ -99,7 +99,7 @@ TEST(an_original_is_marked_lost_once) {
 }
 
 // NextSeg, rules 3 and 4.
-TEST(a_scoreboard_names_what_is_doubtful) {
+TEST(a_scoreboard_names_doubtful_segments) {
   Scoreboard board = of_ten();
   take(board, 0, {{8, 10}, {1, 7}});
   EXPECT_EQUAL(*board.first_doubtful(), 0u);
@@ -110,14 +110,14 @@ TEST(a_scoreboard_names_what_is_doubtful) {
   EXPECT_EQUAL(board.last_unsacked(), 7u);
 }
 
-// RFC 6582: without SACK each duplicate stands for one of the segments above the hole.
+// RFC 6582: without SACK each duplicate stands for a segment above the hole.
 TEST(duplicates_stand_for_segments) {
   Scoreboard board = of_ten(false);
   for (int i = 0; i < 5; ++i) EXPECT_EQUAL(take(board, 0), "");
   EXPECT_EQUAL(board.duplicates(), 5u);
   EXPECT_EQUAL(board.has_room(5), false);
   EXPECT_EQUAL(board.has_room(6), true);
-  EXPECT_EQUAL(take(board, 4), "0 ");  // 3 of the 5 were 1 to 3
+  EXPECT_EQUAL(take(board, 4), "0 ");  // three of the five stood for 1 to 3
   EXPECT_EQUAL(board.duplicates(), 2u);
-  EXPECT_EQUAL(take(board, 10), "4 5 6 7 ");  // the two were above
+  EXPECT_EQUAL(take(board, 10), "4 5 6 7 ");  // the other two stood for later segments
 }

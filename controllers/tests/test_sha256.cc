@@ -1,4 +1,4 @@
-// The examples of FIPS 180-4 that NIST publishes, and every length around a block's end.
+// NIST's examples of FIPS 180-4, and lengths around the end of a block.
 #include "common/sha256.hh"
 #include "tests/check.hh"
 
@@ -16,7 +16,7 @@ TEST(sha256_of_nists_examples) {
                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// NIST's further vectors, of messages whose padding just fits into a block, and just does not.
+// Further vectors of NIST: messages whose padding just fits into a block, or just does not.
 TEST(sha256_of_zeros_around_the_end_of_a_block) {
   EXPECT_EQUAL(sha256(std::string(55, '\0')),
                "02779466cdec163811d078815c633f21901413081449002f24aa3e80f0b88ef7");

@@ -1,5 +1,5 @@
-// Sprout and Sprout-EWMA (Winstein, Sivaraman, Balakrishnan, NSDI 2013), against particles that
-// move and are weighed as the paper's model says.
+// Sprout and Sprout-EWMA (Winstein, Sivaraman, Balakrishnan, NSDI 2013), against a particle filter
+// of the paper's model.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -15,13 +15,14 @@ using kneepoint::test::make_controller;
 
 namespace {
 
-// Acknowledgments of what arrived in ticks of the receiver's clock, at least 20 ms after it left.
+// Acknowledgments of packets that arrived in ticks of the receiver's clock, at least 20 ms after
+// they left.
 class Arrivals {
  public:
   Arrivals(const std::string& name, const Parameters::Values& values)
       : controller_(make_controller(name, values)) {}
 
-  // So many in a tick, which have waited for each other or have not.
+  // A tick with `packets` arrivals; in a busy tick they have waited in the queue.
   void tick(int64_t packets, bool is_busy) {
     for (int64_t i = 0; i < packets; ++i) arrive(now_ms_ + 20 * i / packets, is_busy ? 300 : 20);
     now_ms_ += 20;
@@ -56,7 +57,7 @@ class Particles {
     if (rate <= 0 and uniform_(random_) < std::exp(-model_.escape * 0.02)) return;
     rate = std::clamp(rate + model_.sigma * std::sqrt(0.02) * normal_(random_), 0.0, 1000.0);
   }
-  // Weighed by the probability of so many arrivals, or of at least so many.
+  // Weights are the probability of `packets` arrivals or, in an idle tick, of at least as many.
   void tick(int packets, bool is_busy) {
     std::vector<double> weights;
     for (double& rate : rates_) {
@@ -94,7 +95,7 @@ class Particles {
   std::vector<double> rates_ = std::vector<double>(20'000);
 };
 
-// The paper's 256 rates, whose motion is slow enough that no neglected tail of it counts.
+// The paper's 256 rates, with a motion slow enough that its neglected tails do not count.
 class Rates {
  public:
   static constexpr double sigma = 75;
@@ -121,7 +122,7 @@ class Rates {
     }
     belief_ = after;
   }
-  // With so many arrivals, or with one at least.
+  // A busy tick with `packets` arrivals, or an idle tick with at least one.
   void tick(int packets, bool is_busy) {
     move();
     double sum = 0;
@@ -130,7 +131,7 @@ class Rates {
     }
     for (double& each : belief_) each /= sum;
   }
-  // That so many or fewer arrive in the next tick.
+  // The probability of at most `packets` arrivals in the next tick.
   double at_most(int packets) const {
     Rates next = *this;
     next.move();
@@ -147,20 +148,21 @@ class Rates {
 
 }  // namespace
 
-TEST(receiver_ticks_count_arrivals_and_tell_whether_the_link_was_busy) {
+TEST(receiver_ticks_have_arrivals_and_whether_the_link_was_busy) {
   struct Case {
     std::vector<std::pair<int64_t, int64_t>> packets;  // sent, received
     std::string ticks;
   };
-  // The least way is 20 ms, by the first packet.
-  for (const auto& [packets, expected] :
-       std::vector<Case>{{{{0, 20}, {1, 25}, {2, 30}, {3, 41}}, "3- "},  // the first may have idled
-                         {{{0, 20}, {10, 41}, {11, 50}, {12, 61}}, "1- 2+ "},   // all waited
-                         {{{0, 20}, {10, 41}, {22, 42}, {12, 61}}, "1- 2- "},   // one found it idle
-                         {{{0, 20}, {10, 41}, {11, 50}, {41, 61}}, "1- 2- "},   // idle at the end
-                         {{{0, 20}, {10, 41}, {11, 130}}, "1- 1+ 0+ 0+ 0+ "},   // an outage
-                         {{{0, 20}, {10, 41}, {100, 130}}, "1- 1- 0- 0- 0- "},  // nothing was sent
-                         {{{0, 20}, {10, 41}, {5, 30}, {11, 61}}, "1- 2+ "}}) {  // out of order
+  // The minimum one-way delay is 20 ms, from the first packet.
+  for (const auto& [packets, expected] : std::vector<Case>{
+           {{{0, 20}, {1, 25}, {2, 30}, {3, 41}},
+            "3- "},  // before the first the link may have idled
+           {{{0, 20}, {10, 41}, {11, 50}, {12, 61}}, "1- 2+ "},    // all packets waited
+           {{{0, 20}, {10, 41}, {22, 42}, {12, 61}}, "1- 2- "},    // one packet found the link idle
+           {{{0, 20}, {10, 41}, {11, 50}, {41, 61}}, "1- 2- "},    // idle at the end
+           {{{0, 20}, {10, 41}, {11, 130}}, "1- 1+ 0+ 0+ 0+ "},    // an outage
+           {{{0, 20}, {10, 41}, {100, 130}}, "1- 1- 0- 0- 0- "},   // nothing was sent
+           {{{0, 20}, {10, 41}, {5, 30}, {11, 61}}, "1- 2+ "}}) {  // out of order
     ReceiverTicks ticks;
     std::string seen;
     for (const auto& [sent_ms, received_ms] : packets) {
@@ -176,7 +178,7 @@ TEST(receiver_ticks_count_arrivals_and_tell_whether_the_link_was_busy) {
   }
 }
 
-TEST(sprout_forecasts_what_particles_of_its_model_do) {
+TEST(sprout_forecasts_like_particles_of_its_model) {
   struct Case {
     Model model;
     int packets;
@@ -196,7 +198,7 @@ TEST(sprout_forecasts_what_particles_of_its_model_do) {
                              {"percentile", model.percentile},
                              {"horizon_ticks", model.horizon}});
     Particles particles(model);
-    EXPECT_NEAR(flow.window(), particles.forecast(), 1);  // of any rate
+    EXPECT_NEAR(flow.window(), particles.forecast(), 1);  // all rates are equally likely
     flow.tick(1, false);
     for (int i = 0; i < 40; ++i) flow.tick(packets, is_busy);
     flow.tick(1, true);
@@ -236,7 +238,7 @@ TEST(sprout_sends_as_far_as_its_forecast_of_a_tick) {
     const double forecast = flow.window();
     EXPECT_EQUAL(forecast > 10, true);
     flow.arrive(1000 + 20 * 20 + 15, 300);
-    EXPECT_NEAR(flow.window(), forecast - 1, 1e-9);  // until the tick ends
+    EXPECT_NEAR(flow.window(), forecast - 1, 1e-9);  // until the end of the tick
   }
 }
 
@@ -247,9 +249,9 @@ TEST(sprout_survives_arrivals_beyond_its_greatest_rate) {
   for (int i = 0; i < 20; ++i) bold.tick(300, true);
   flow.tick(1, true);
   bold.tick(1, true);
-  EXPECT_EQUAL(bold.window(), 100);   // what the greatest rate carries, whatever luck may add
-  EXPECT_NEAR(flow.window(), 80, 6);  // 1,000 packets/s, less what luck may take
-  flow.arrive(int64_t{1} << 52, 20);  // a clock may say anything
+  EXPECT_EQUAL(bold.window(), 100);   // the greatest rate, without its variation
+  EXPECT_NEAR(flow.window(), 80, 6);  // 1,000 packets/s, less the variation
+  flow.arrive(int64_t{1} << 52, 20);  // a receiver's clock may show any time
   EXPECT_EQUAL(flow.window() >= 0, true);
 }
 
@@ -259,9 +261,9 @@ TEST(sprout_ewma_smooths_arrivals_of_busy_ticks) {
                   {{"initial_window", 10}, {"new_share", share}, {"horizon_ms", 80}});
     EXPECT_EQUAL(flow.window(), 10);
     flow.tick(1, false);  // the link could have delivered more
-    flow.tick(6, true);   // and all but the first after the forecast
+    flow.tick(6, true);   // five packets after the forecast
     EXPECT_NEAR(flow.window(), 10 - 5, 1e-9);
-    flow.tick(4, false);  // it delivered more
+    flow.tick(4, false);  // the link delivered more
     const double once = 2.5 + share * 3.5;
     EXPECT_NEAR(flow.window(), 4 * once - 3, 1e-9);
     flow.tick(4, false);

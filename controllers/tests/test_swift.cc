@@ -1,4 +1,4 @@
-// Swift against the arithmetic of Kumar et al., SIGCOMM 2020, Algorithm 1 and section 3.5.
+// Swift against Algorithm 1 and section 3.5 of Kumar et al., SIGCOMM 2020.
 #include <cmath>
 
 #include "tests/bottleneck.hh"
@@ -13,13 +13,14 @@ namespace {
 
 constexpr double exact = 1e-9;
 
-// Scaled by 1/sqrt(window) from 5 targets at a tenth of a packet to none at 100 packets.
+// The scaling adds 5 base targets at a tenth of a packet and none at 100 packets, in proportion to
+// 1/sqrt(window).
 double target_ms(double min_ms, double window, double base_ms = 25) {
   const double share = (1 / std::sqrt(window) - 0.1) / (std::sqrt(10) - 0.1);
   return min_ms + base_ms * (1 + 5 * std::min(std::max(share, 0.0), 1.0));
 }
 
-// Past an acknowledgment that makes 100 ms the least RTT.
+// A flow after an acknowledgment with an RTT of 100 ms.
 Clocked begun(double window, Parameters::Values more = {}) {
   more.insert({"initial_window", window});
   Clocked flow("swift", more);
@@ -60,7 +61,7 @@ TEST(swift_decreases_by_the_excess_at_most_by_half_once_a_round_trip) {
   EXPECT_NEAR(flow.ack(400, 1, 1.001), once / 2, exact);
 }
 
-TEST(swift_halves_at_a_loss_and_begins_with_little_after_timeouts_in_a_row) {
+TEST(swift_halves_at_a_loss_and_shrinks_to_its_minimum_after_consecutive_timeouts) {
   Clocked flow = begun(100);
   const double before = flow.window();
   EXPECT_NEAR(flow.lose(), before / 2, exact);
@@ -69,17 +70,17 @@ TEST(swift_halves_at_a_loss_and_begins_with_little_after_timeouts_in_a_row) {
     flow.lose(Loss::Kind::timed_out);
   }
   EXPECT_NEAR(flow.window(), before / 16, exact);
-  flow.ack(100);  // they are no longer in a row
+  flow.ack(100);  // the next timeouts are not consecutive
   const double after = flow.window();
   flow.wait(101);
   for (int i = 0; i < 4; ++i) flow.keepalive();
   EXPECT_NEAR(flow.window(), after / 2, exact);
   EXPECT_EQUAL(flow.keepalive(), 1);
   EXPECT_NEAR(flow.pacing_us(), 100e3 / 0.01, 1);
-  EXPECT_NEAR(flow.ack(100, 1, 1000), 1.01, exact);  // by a packet, not by 1/window
+  EXPECT_NEAR(flow.ack(100, 1, 1000), 1.01, exact);  // grows by a packet, not by 1/window
 }
 
-TEST(swift_counts_timeouts_anew_after_a_fast_recovery) {
+TEST(swift_restarts_its_count_of_timeouts_after_a_fast_recovery) {
   Clocked flow = begun(100);
   const double before = flow.window();
   for (const auto kind : {Loss::Kind::timed_out, Loss::Kind::timed_out, Loss::Kind::timed_out,
@@ -100,15 +101,16 @@ TEST(swift_paces_less_than_a_packet) {
     EXPECT_NEAR(flow.pacing_us(), 510e3 / window, exact);
     flow.wait(511);
     flow.keepalive();
-    EXPECT_NEAR(flow.pacing_us(), 510e3 / window, exact);  // its own pause is no timeout
+    EXPECT_NEAR(flow.pacing_us(), 510e3 / window, exact);  // the pause of pacing is no timeout
   }
   flow.ack(2000, 1, 2001);
   flow.ack(2000, 1, 2001);
   EXPECT_EQUAL(flow.pacing_us(), 10e6);
-  // Below a tenth of a packet the target grows no further than to 100 + 25 x 6.
+  // Below a tenth of a packet the target stays at 100 + 25 x 6 ms.
   flow.ack(260, 1, 2001);
   const double window = flow.ack(202, 1, 1000);
-  EXPECT_NEAR(window, 1 + 0.03125 * (1 - 10 / 260.0), exact);  // by a packet, then by 1/window
+  EXPECT_NEAR(window, 1 + 0.03125 * (1 - 10 / 260.0),
+              exact);  // grows by a packet, then by 1/window
   EXPECT_NEAR(flow.ack(160, 1, 1000), window + 1 / window, exact);
 }
 
@@ -120,10 +122,10 @@ TEST(swift_takes_a_silence_beyond_its_pause_for_a_timeout) {
     flow.keepalive();
     window /= 2;
   }
-  EXPECT_NEAR(flow.pacing_us(), 100e3 / window, exact);  // less than the second of a keepalive
+  EXPECT_NEAR(flow.pacing_us(), 100e3 / window, exact);  // less than the keepalive interval
 }
 
-TEST(swift_forgets_a_least_rtt_of_ten_minutes_ago) {
+TEST(swift_forgets_a_min_rtt_of_ten_minutes_ago) {
   for (const double minutes : {9.9, 10.1}) {
     Clocked flow = begun(100);
     const double before = flow.window();
@@ -141,7 +143,7 @@ TEST(swift_keeps_its_target_on_a_link) {
       link.run_until(20 + 0.01 * i);
       most = std::max(most, link.queue() / 500 * 1e3);
     }
-    // It goes beyond by what a packet and a round trip add.
+    // The queue exceeds its target by the packets that a round trip adds.
     EXPECT_NEAR(most, target_ms(0, link.window(), target), 3 * 2 + 1);
     EXPECT_NEAR(static_cast<double>(link.delivered()) - before, 500 * 9.99, 50);
   }

@@ -31,7 +31,8 @@ TEST(an_opened_connection_sends_its_window) {
   EXPECT_EQUAL(t.sender.timer_us(), 100'000 + 1'000'000);
 }
 
-// Three segments above the hole: it is lost, and goes again at once, whatever the window says.
+// With three segments sacked above it the hole is lost, and retransmitted at once, whatever the
+// window is.
 TEST(sack_finds_a_loss_by_three_segments_above_it) {
   Opened t;
   t.send(100'000);
@@ -44,7 +45,8 @@ TEST(sack_finds_a_loss_by_three_segments_above_it) {
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
   EXPECT_EQUAL(t.controller.losses[0].in_flight, 12u);
   EXPECT_EQUAL(t.send(201'000), "0 ");
-  // In flight are 4 to 11 and the retransmission: 9. New data goes when fewer than 5 are.
+  // In flight are 4 to 11 and the retransmission: 9 segments. New data leaves when fewer than 5 are
+  // in flight.
   t.acknowledge(0, {{1, 8}}, 202'000);
   EXPECT_EQUAL(t.send(202'000), "");
   t.acknowledge(0, {{1, 9}}, 203'000);
@@ -57,21 +59,22 @@ TEST(sack_finds_a_loss_by_three_segments_above_it) {
 TEST(sack_sends_every_hole_again_before_new_data) {
   Opened t;
   t.send(100'000);
-  t.acknowledge(0, {{5, 10}}, 200'000);  // 0 to 4 have five above them
+  t.acknowledge(0, {{5, 10}}, 200'000);  // five segments above 0 to 4
   EXPECT_EQUAL(t.send(200'000), "0 1 2 3 4 ");
   EXPECT_EQUAL(t.retransmissions, 5u);
   EXPECT_EQUAL(t.controller.losses.size(), 1u);
 }
 
-// RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost: 8 has one above it.
+// RFC 6675, rules 3 and 4 of NextSeg. Of ten segments 2 and 8 are lost; only one segment is above
+// 8.
 TEST(sack_repairs_the_end_of_a_flow) {
   Opened t({}, 10);
   t.send(100'000);
   t.acknowledge(2, {}, 200'000);
   t.acknowledge(2, {{3, 6}}, 201'000);
-  EXPECT_EQUAL(t.send(201'000), "2 ");  // in flight: it, 6 to 9; the window is 5
+  EXPECT_EQUAL(t.send(201'000), "2 ");  // in flight: 2 and 6 to 9; window 5
   t.acknowledge(2, {{3, 7}}, 202'000);
-  EXPECT_EQUAL(t.send(202'000), "9 ");  // rule 4: nothing else can go, and once only
+  EXPECT_EQUAL(t.send(202'000), "9 ");  // rule 4: no other segment may leave; once only
   t.acknowledge(2, {{3, 8}}, 203'000);
   EXPECT_EQUAL(t.send(203'000), "");
   t.acknowledge(2, {{3, 8}, {9, 10}}, 204'000);
@@ -85,9 +88,9 @@ TEST(sack_repairs_the_end_of_a_flow) {
   EXPECT_EQUAL(t.controller.timeouts(), 0u);
 }
 
-// RFC 6937's DeliveredData: what SACK has reported before does not count again when it is
+// RFC 6937's DeliveredData: a segment that SACK has reported does not count again when it is
 // acknowledged cumulatively.
-TEST(a_controller_hears_of_each_delivery_once) {
+TEST(each_delivery_is_reported_to_a_controller_once) {
   Opened t;
   t.send(100'000);
   t.acknowledge(0, {{1, 4}}, 200'000);  // 1, 2, 3
@@ -95,7 +98,7 @@ TEST(a_controller_hears_of_each_delivery_once) {
   t.acknowledge(0, {{1, 9}}, 210'000);  // 4 to 8
   EXPECT_EQUAL(t.send(210'000), "10 11 12 ");
   EXPECT_EQUAL(t.controller.acks.size(), 0u);  // no acknowledgment was cumulative
-  t.acknowledge(9, {}, 300'000);               // 0 alone; 9 is still on its way
+  t.acknowledge(9, {}, 300'000);               // only 0; 9 is still in flight
   EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
   EXPECT_EQUAL(t.controller.acks.back().is_recovering, true);
   t.acknowledge(11, {{12, 13}}, 310'000);  // 9, 10 and 12
@@ -106,8 +109,8 @@ TEST(a_controller_hears_of_each_delivery_once) {
   EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
 }
 
-// After a timeout, too: the window opens by one segment, not by three.
-TEST(a_timeout_does_not_count_again_what_sack_has_reported) {
+// This holds after a timeout, too: the window opens by one segment, not by three.
+TEST(a_timeout_does_not_count_sacked_segments_again) {
   Opened t;
   t.send(100'000);
   t.acknowledge(0, {{1, 3}}, 200'000);
@@ -116,7 +119,8 @@ TEST(a_timeout_does_not_count_again_what_sack_has_reported) {
   EXPECT_EQUAL(t.controller.acks.back().acknowledged, 1u);
 }
 
-// RFC 6582: three duplicates; a partial acknowledgment sends the next hole at once.
+// RFC 6582: three duplicates start a recovery; a partial acknowledgment retransmits the next hole
+// at once.
 TEST(newreno_goes_from_hole_to_hole) {
   Opened t({.sack = false});
   t.send(100'000);
@@ -144,7 +148,7 @@ TEST(a_timeout_sends_all_again_and_doubles) {
   EXPECT_EQUAL(t.send(first_us + 100'000), "1 2 ");
 }
 
-// Karn: what was sent twice measures nothing.
+// Karn's algorithm: a segment sent twice gives no RTT sample.
 TEST(a_retransmission_measures_no_rtt) {
   Opened t;
   t.send(100'000);
@@ -177,8 +181,8 @@ TEST(a_receiver_delays_every_second_acknowledgment) {
   EXPECT_EQUAL(text(receiver.timer()), "3");
 }
 
-// RFC 2018: the block that holds the latest segment is the first one told.
-TEST(a_receiver_tells_what_it_has_out_of_order) {
+// RFC 2018: the block with the latest segment comes first.
+TEST(a_receiver_reports_segments_out_of_order) {
   TcpReceiver receiver({});
   EXPECT_EQUAL(text(*receiver.receive({2}, false, 0)), "0 2-3");
   EXPECT_EQUAL(text(*receiver.receive({5}, false, 0)), "0 5-6 2-3");
@@ -189,7 +193,7 @@ TEST(a_receiver_tells_what_it_has_out_of_order) {
   EXPECT_EQUAL(text(*receiver.receive({3}, false, 0)), "6");
 }
 
-// RFC 3168: what is sent for the first time may be marked, a SYN and what is sent again may not.
+// RFC 3168: first transmissions are ECN-capable; SYNs and retransmissions are not.
 TEST(new_data_alone_may_be_marked) {
   for (const bool ecn : {false, true}) {
     Halving controller;
@@ -206,9 +210,9 @@ TEST(new_data_alone_may_be_marked) {
   }
 }
 
-// Section 6.1.2: the controller hears of marks once in a round trip, the receiver of the reduction
-// with the next new segment, and the window does not grow by what echoes a mark.
-TEST(a_sender_hears_of_marks_once_in_a_round_trip) {
+// Section 6.1.2: marks are reported to the controller once in a round trip and the reduction to the
+// receiver with the next new segment; acknowledgments that echo a mark do not open the window.
+TEST(marks_are_reported_once_in_a_round_trip) {
   Opened t({.ecn = true});
   t.send(100'000);
   t.echo(1, 200'000);
@@ -226,8 +230,8 @@ TEST(a_sender_hears_of_marks_once_in_a_round_trip) {
   EXPECT_EQUAL(t.controller.losses.size(), 2u);
 }
 
-// What was lost in the round trip of a mark is sent again, but reduces nothing twice; nor does a
-// mark in the round trip of a loss.
+// Losses in the round trip of a mark are repaired without a second reduction, and marks in the
+// round trip of a loss reduce nothing.
 TEST(marks_and_losses_of_one_round_trip_reduce_once) {
   Opened marked_first({.ecn = true});
   marked_first.send(100'000);
@@ -254,9 +258,9 @@ TEST(a_receiver_echoes_a_mark_until_its_sender_has_reduced) {
   EXPECT_EQUAL(receiver.receive({.number = 4, .has_reduced = true}, true, 0)->echoes_mark, true);
 }
 
-// In place of echoes: the receiver counts, and what is sent again may be marked, too (RFC 8311,
-// section 4.3). Between two reports the controller misses no mark, and hears of none twice.
-TEST(counted_marks_are_told_once) {
+// Counts replace echoes: the receiver counts marks, and retransmissions are ECN-capable, too (RFC
+// 8311, section 4.3). The controller is told of each mark exactly once.
+TEST(counted_marks_are_reported_once) {
   const TcpSettings settings{.sack = false, .delayed_ack_us = 0, .counts_marks = true};
   TcpReceiver receiver(settings);
   for (const uint64_t number : {0u, 1u, 3u}) {
@@ -279,10 +283,11 @@ TEST(counted_marks_are_told_once) {
   std::string marked;
   for (const Ack& ack : t.controller.acks) marked += std::to_string(ack.marked) + " ";
   EXPECT_EQUAL(marked, "1 3 0 ");
-  EXPECT_EQUAL(t.controller.losses.size(), 1u);  // the duplicates'
+  EXPECT_EQUAL(t.controller.losses.size(), 1u);  // the loss that the duplicates show
 }
 
-// It hears of what SACK alone reports, and PRR lowers no window but the transport's own.
+// The controller also receives deliveries that only SACK reports, and PRR bounds only the
+// transport's own window.
 TEST(a_controller_may_govern_its_recovery) {
   for (const bool is_own : {false, true}) {
     Opened t({.prr = true}, 100, is_own);
@@ -291,7 +296,7 @@ TEST(a_controller_may_govern_its_recovery) {
     t.acknowledge(0, {{1, 4}}, 200'000);
     EXPECT_EQUAL(t.controller.losses.size(), 1u);
     EXPECT_EQUAL(t.controller.acks.size(), is_own ? 1u : 0u);
-    t.controller.cwnd = 9;  // six are in flight
+    t.controller.cwnd = 9;  // six segments are in flight
     EXPECT_EQUAL(t.send(200'000), is_own ? "0 10 11 " : "0 10 ");
     if (not is_own) continue;
     EXPECT_EQUAL(t.controller.acks[0].sequence_number, 3u);

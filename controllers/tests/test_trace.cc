@@ -72,7 +72,7 @@ TEST(a_part_of_a_trace_begins_at_0_and_needs_no_more_of_it) {
   expect_refused([&] { part(text + "9\n", 0, 5); }, "line 10000001: a trace has at most");
 }
 
-TEST(what_is_no_part_of_a_trace_is_refused) {
+TEST(an_invalid_part_of_a_trace_is_refused) {
   expect_refused([] { part("1\n5\n", 0, 6); },
                  "0.006 s, is beyond the end of trace t; give at most 0.005 s");
   expect_refused([] { part("", 0, 6); }, "trace t is empty");

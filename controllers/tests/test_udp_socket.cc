@@ -7,7 +7,7 @@
 
 using namespace kneepoint;
 
-TEST(subnet_holds_what_shares_its_first_bits) {
+TEST(subnet_contains_addresses_with_its_first_bits) {
   const Subnet shared = Subnet::parse("100.64.0.0/10");
   EXPECT_EQUAL(shared.contains(resolve("100.64.0.1", 1)), true);
   EXPECT_EQUAL(shared.contains(resolve("100.127.255.255", 1)), true);
@@ -18,7 +18,7 @@ TEST(subnet_holds_what_shares_its_first_bits) {
   EXPECT_EQUAL(Subnet{}.contains(resolve("192.0.2.1", 9)), true);
 }
 
-TEST(subnet_must_be_one) {
+TEST(an_invalid_subnet_is_refused) {
   test::expect_refused([] { Subnet::parse("100.64.0.0"); }, "is not like");
   test::expect_refused([] { Subnet::parse("100.64.0/10"); }, "is not like");
   test::expect_refused([] { Subnet::parse("100.64.0.0/33"); }, "bits 33 is outside");
@@ -48,12 +48,12 @@ TEST(a_datagram_arrives_with_the_time_of_the_kernel) {
   EXPECT_EQUAL(receiver.receive(buffer).has_value(), false);
 }
 
-TEST(scheduling_delays_are_ranked_and_told_by_their_rarity) {
+TEST(scheduling_delays_are_ranked_and_given_by_their_rarity) {
   SchedulingDelays delays;
   EXPECT_EQUAL(delays.p99_us(), 0);
   EXPECT_EQUAL(delays.by_rarity_us().empty(), true);
   for (Microseconds delay_us = 10; delay_us > 0; --delay_us) delays.add(1000, 1000 + delay_us);
-  // Of ten, all reach 1; five reach 6; two, one quarter of ten, reach 9; one reaches 10.
+  // Of ten delays all reach 1 us, five reach 6, two (a quarter of ten) reach 9, and one reaches 10.
   EXPECT_EQUAL(delays.by_rarity_us() == (std::vector<double>{1, 6, 9, 10}), true);
   for (Microseconds delay_us = 200; delay_us > 10; --delay_us) delays.add(1000, 1000 + delay_us);
   EXPECT_EQUAL(delays.p99_us(), 199);  // element floor(0.99 * 200) = 198, counted from 0

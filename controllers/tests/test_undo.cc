@@ -1,4 +1,4 @@
-// Losses that were none: found by timestamps (RFC 3522), and taken back (RFC 4015; in Linux,
+// Spurious losses: detected by timestamps (RFC 3522), and undone (RFC 4015; in Linux,
 // tcp_undo_cwnd_reduction).
 #include <string>
 
@@ -17,7 +17,8 @@ namespace {
 
 constexpr TcpSettings undo{.undo = true};
 
-// Ten segments leave at 100 ms, and an eleventh if RACK probes. Then the first leaves again; when.
+// Ten segments leave at 100 ms, and an eleventh if RACK probes. Returns the time when the first is
+// retransmitted after a timeout.
 Microseconds time_out(Opened& t) {
   t.send(100'000);
   std::string sent;
@@ -33,14 +34,14 @@ Microseconds time_out(Opened& t) {
 
 }  // namespace
 
-TEST(a_timeout_whose_segment_was_late_is_taken_back) {
+TEST(a_timeout_of_a_late_segment_is_undone) {
   for (const bool has_rack : {false, true}) {
     Opened t({.rack = has_rack, .undo = true});
     const Microseconds now_us = time_out(t) + 50'000;
     t.acknowledge(1, {}, now_us, 100'000);
     EXPECT_EQUAL(t.controller.undone, 1);
     EXPECT_EQUAL(t.controller.losses.size(), 1u);
-    // None is lost: nine are in flight, or ten with the probe.
+    // No segment is lost: nine are in flight, or ten with the probe.
     EXPECT_EQUAL(t.send(now_us), has_rack ? "" : "10 ");
     t.acknowledge(2, {}, now_us, 100'000);
     EXPECT_EQUAL(t.send(now_us), "11 ");
@@ -60,8 +61,9 @@ TEST(a_timeout_whose_segment_was_lost_stands) {
   }
 }
 
-// All copies of the first, whose last left at 3.1 s, are younger than what arrives.
-TEST(timeouts_in_a_row_are_taken_back_together) {
+// The echoed timestamp is older than every retransmission of the first segment; the last left at
+// 3.1 s.
+TEST(consecutive_timeouts_are_undone_together) {
   Opened t(undo);
   time_out(t);
   t.sender.timer(t.sender.timer_us());
@@ -71,8 +73,8 @@ TEST(timeouts_in_a_row_are_taken_back_together) {
   EXPECT_EQUAL(t.send(3'200'000), "10 ");
 }
 
-// The RTT of the late segment counts, as in Linux: (7 * 100 + 1050)/8 ms, and four times
-// (3 * 50 + 950)/4.
+// The RTT of the late segment counts, as in Linux: SRTT = (7 * 100 + 1050)/8 ms and RTTVAR = (3 *
+// 50 + 950)/4 ms.
 TEST(a_late_segment_lengthens_the_timeout) {
   Opened t({.min_rto_us = 1000, .undo = true});
   t.send(100'000);
@@ -83,8 +85,8 @@ TEST(a_late_segment_lengthens_the_timeout) {
   EXPECT_EQUAL(t.sender.timer_us(), 1'150'000 + 218'750 + 4 * 275'000);
 }
 
-// Segment 0 is overtaken by three others, sent again, and arrives.
-TEST(a_recovery_whose_segment_was_late_is_taken_back) {
+// Three segments overtake segment 0, which is retransmitted before the original arrives.
+TEST(a_recovery_of_a_late_segment_is_undone) {
   for (const bool has_rack : {false, true}) {
     Opened t({.rack = has_rack, .undo = true});
     t.send(100'000);
@@ -98,15 +100,16 @@ TEST(a_recovery_whose_segment_was_late_is_taken_back) {
   }
 }
 
-// Losses that outlive a recovery begin another: what is acknowledged then was sent again long ago.
-TEST(a_recovery_after_another_is_no_late_one) {
+// Losses that outlive a recovery begin another recovery, in which segments are acknowledged that
+// were retransmitted before it began.
+TEST(a_recovery_after_another_is_not_spurious) {
   Opened t({.rack = true, .undo = true});
   t.send(100'000);
   t.acknowledge(0, {{1, 4}}, 200'000);
   EXPECT_EQUAL(t.send(200'000), "0 ");
   t.controller.cwnd = 8;
   EXPECT_EQUAL(t.send(200'000), "10 ");
-  // 10 is lost, and what was sent after it tells in the first recovery.
+  // 10 is lost; the first recovery finds it by the segments sent after it.
   t.controller.cwnd = 12;
   EXPECT_EQUAL(t.send(201'000), "11 12 13 14 ");
   t.acknowledge(0, {{1, 10}, {11, 15}}, 300'000);
@@ -117,7 +120,7 @@ TEST(a_recovery_after_another_is_no_late_one) {
   EXPECT_EQUAL(t.controller.undone, 0);
 }
 
-// What was marked lost, and is lost, is found again by what was sent after it.
+// A segment that is truly lost is found lost again by segments sent after it.
 TEST(after_a_late_segment_losses_are_found_again) {
   Opened t({.rack = true, .undo = true});
   const Microseconds now_us = time_out(t);
@@ -129,7 +132,7 @@ TEST(after_a_late_segment_losses_are_found_again) {
 }
 
 // RFC 7323, section 4.3.
-TEST(a_receiver_echoes_what_last_moved_its_edge) {
+TEST(a_receiver_echoes_the_segment_that_last_moved_its_edge) {
   TcpReceiver receiver({.delayed_ack_us = 40'000});
   EXPECT_EQUAL(receiver.receive({.number = 0, .sent_us = 10}, false, 100).has_value(), false);
   EXPECT_EQUAL(receiver.receive({.number = 1, .sent_us = 20}, false, 110)->echo_us, 10);
@@ -137,9 +140,9 @@ TEST(a_receiver_echoes_what_last_moved_its_edge) {
   EXPECT_EQUAL(receiver.receive({.number = 2, .sent_us = 50}, false, 140)->echo_us, 50);
 }
 
-// The window of the last acknowledgment, and slow start in which it was, whatever a row of timeouts
-// has made of them.
-TEST(rules_of_tcp_return_to_their_window_and_slow_start) {
+// An undo restores the window at the last acknowledgment, and slow start, however many timeouts
+// followed.
+TEST(controllers_of_tcp_return_to_their_window_and_slow_start) {
   for (const std::string name : {"reno", "cubic", "vegas", "hybla", "bic"}) {
     Clocked flow(name, {});
     flow.is_tcp = true;
@@ -149,15 +152,15 @@ TEST(rules_of_tcp_return_to_their_window_and_slow_start) {
     EXPECT_EQUAL(flow.undo(), before);
     flow.round(100);
     EXPECT_EQUAL(flow.window() > 1.5 * before, true);
-    // And from a single loss.
+    // The same after a single loss.
     const double later = flow.window();
     EXPECT_EQUAL(flow.lose() < later, true);
     EXPECT_EQUAL(flow.undo(), later);
   }
 }
 
-// In Linux, bbr_undo_cwnd leaves the window to the end of the recovery, which is now.
-TEST(bbr_and_bbr3_return_to_their_window_when_timeouts_were_none) {
+// In Linux, bbr_undo_cwnd leaves the window to the end of the recovery, which the undo brings.
+TEST(bbr_and_bbr3_return_to_their_window_after_spurious_timeouts) {
   for (const std::string name : {"bbr", "bbr3"}) {
     Bottleneck link(name, {}, 500, 100);
     link.run_until(5);

@@ -1,4 +1,4 @@
-// Verus against Zaki et al., SIGCOMM 2015, sections 4 and 5, and its authors' verus_server.cpp.
+// Verus against sections 4 and 5 of Zaki et al., SIGCOMM 2015, and the authors' verus_server.cpp.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,11 +17,12 @@ namespace {
 constexpr double exact = 1e-6;
 constexpr double never = 1e9;
 
-// The delay that each window has in these tests.
+// The delay of each window in these tests.
 double delay_ms(double window) { return 100 + 5 * window; }
 
-// In slow start, in which all windows below `next` had their delays; each acknowledgment lets two
-// packets leave. The next packets to be acknowledged left with `next`.
+// A flow in slow start that has measured the delays of all windows below `next`; each
+// acknowledgment lets two packets leave. The next packets to be acknowledged left at the window
+// `next`.
 Clocked started(int next, Parameters::Values more = {}) {
   more.insert({{"slow_start_ms", never}, {"refit_s", 1e3}});
   Clocked flow("verus", more);
@@ -29,8 +30,8 @@ Clocked started(int next, Parameters::Values more = {}) {
   return flow;
 }
 
-// A packet that left with 100 has ended slow start by its delay, and the loss phase is over: the
-// delay of 70 is wanted. Epochs begin now.
+// A flow in which the delay of a packet that left at a window of 100 has ended slow start. The loss
+// phase is over: the target is the delay of a window of 70, and epochs begin now.
 Clocked profiled(Parameters::Values more = {}) {
   more.insert({"slow_start_ms", 600});
   Clocked flow = started(100, more);
@@ -41,7 +42,7 @@ Clocked profiled(Parameters::Values more = {}) {
 
 double wanted_ms(const Clocked& flow) { return delay_ms(flow.window()); }
 
-// One with a delay, 5 ms long; how far the wanted delay moves.
+// An epoch of 5 ms with one delay; returns the change of the target delay.
 double epoch(Clocked& flow, double rtt_ms, double length = 1) {
   const double before_ms = wanted_ms(flow);
   flow.ack(rtt_ms, 1, 4 * length);
@@ -49,13 +50,13 @@ double epoch(Clocked& flow, double rtt_ms, double length = 1) {
   flow.ack(Clocked::unmeasured, 1, 1.002 * length);
   return within_ms == before_ms ? wanted_ms(flow) - before_ms : NAN;
 }
-// The first has no trend.
+// The first epoch, which has no trend.
 void begin(Clocked& flow, double length = 1) {
   flow.ack(200, 1, 4 * length);
   flow.ack(Clocked::unmeasured, 1, 1.002 * length);
 }
 
-// How many epochs without a trend until slow start begins again.
+// The number of epochs without a trend until slow start begins again.
 int epochs_to_restart(Clocked& flow) {
   int count = 0;
   for (; flow.window() > 1 and count < 1000; ++count) begin(flow);
@@ -95,7 +96,7 @@ TEST(verus_profile_has_no_curve_through_fewer_than_five_windows) {
 TEST(verus_profile_ends_at_twice_its_last_knot) {
   struct Case {
     int windows;
-    double first;  // the mean of a knot's windows
+    double first;  // mean window of the first knot
     double last;
   };
   for (const auto& [windows, first, last] :
@@ -136,7 +137,8 @@ TEST(verus_doubles_until_a_delay_ends_slow_start) {
       Clocked flow("verus", {{"initial_window", 4}, {"slow_start_ms", limit}, {"kept", kept}});
       EXPECT_EQUAL(flow.ack(limit - 1, 3), 7);
       EXPECT_EQUAL(flow.ack(limit), 8);
-      // The next packet left with 7. A loss phase grows by one a window.
+      // The next packet left at a window of 7. In a loss phase the window grows by one packet per
+      // window.
       double window = 7 * kept;
       for (const uint64_t packets : {1, 2}) {
         window += static_cast<double>(packets) / window;
@@ -169,15 +171,15 @@ TEST(verus_takes_a_silence_for_a_delay) {
   Clocked flow = profiled();
   begin(flow);
   const double before_ms = wanted_ms(flow);
-  // 39 epochs until the silence is longer than 200 ms, and 41 in which it grows.
+  // In 39 epochs the silence is not longer than 200 ms, and in 41 it grows beyond them.
   flow.ack(Clocked::unmeasured, 1, 400);
   EXPECT_NEAR(wanted_ms(flow) - before_ms, 39 * 2 - 41, exact);
 }
 
-TEST(verus_hears_delays_below_a_millisecond) {
+TEST(verus_measures_delays_below_a_millisecond) {
   Clocked flow = profiled();
   flow.is_tcp = true;
-  for (int i = 0; i < 20; ++i) epoch(flow, 0.5);  // until its average is as short
+  for (int i = 0; i < 20; ++i) epoch(flow, 0.5);  // until the average has fallen as far
   EXPECT_NEAR(epoch(flow, 0.5), 2, exact);
 }
 
@@ -204,7 +206,7 @@ TEST(verus_does_not_fall_in_the_loss_phase_after_slow_start) {
   flow.ack(Clocked::unmeasured, 1, 5);
   EXPECT_NEAR(flow.window(), 70 + 1 / 70.0, exact);
   flow.ack(601, flow.flight(), 0);
-  flow.ack(601, 1, 0);  // left after it
+  flow.ack(601, 1, 0);  // left after the loss phase began
   flow.ack(Clocked::unmeasured, 1, 5);
   EXPECT_NEAR(wanted_ms(flow), delay_ms(70) - 2, exact);
 }
@@ -213,11 +215,11 @@ TEST(verus_finds_that_its_path_is_longer) {
   Clocked flow = profiled({{"ratio", 2}});
   for (int i = 0; i < 172; ++i) epoch(flow, 400);
   EXPECT_NEAR(flow.window(), 1.2, exact);
-  // The least delay is 105, 115 and 125 ms; then more than a packet is in flight.
+  // The minimum delay becomes 105, 115 and 125 ms; then more than a packet is in flight.
   for (int i = 0; i < 4; ++i) epoch(flow, 400);
   EXPECT_NEAR(flow.window(), 5, exact);
   EXPECT_NEAR(epoch(flow, 400), 0, exact);
-  // Two in flight are not fewer than two.
+  // With two packets in flight the minimum does not change.
   Clocked low = profiled({{"ratio", 2}, {"step_ms", 400}});
   epoch(low, 400);
   if (low.flight() % 2 == 0) low.ack(400, 1, 0);
@@ -226,21 +228,21 @@ TEST(verus_finds_that_its_path_is_longer) {
   EXPECT_NEAR(epoch(low, 400), 10, exact);
 }
 
-TEST(verus_begins_anew_where_its_profile_ends) {
+TEST(verus_returns_to_slow_start_at_the_end_of_its_profile) {
   Clocked flow = profiled({{"step_ms", 2.1}});
-  // The last knot is of 85 to 99 packets.
+  // The last knot covers windows of 85 to 99 packets.
   EXPECT_EQUAL(epochs_to_restart(flow), std::ceil((delay_ms(2 * 92) - delay_ms(70)) / 2.1));
   EXPECT_EQUAL(flow.window(), 1);
   EXPECT_EQUAL(flow.keepalive_ms(), 1000);
-  flow.lose();  // of what left before
+  flow.lose();  // of packets that left before
   while (flow.flight() > 1) EXPECT_EQUAL(flow.ack(200, 1, 2), 1);
   EXPECT_EQUAL(flow.ack(200, 1, 0), 1);
   EXPECT_EQUAL(flow.ack(200, 1, 0), 2);
   EXPECT_EQUAL(flow.ack(300, 2, 1), 4);
-  EXPECT_EQUAL(flow.keepalive(), 1);  // no curve, again
+  EXPECT_EQUAL(flow.keepalive(), 1);  // again without a curve
 }
 
-TEST(verus_fits_its_profile_anew) {
+TEST(verus_fits_its_profile_again) {
   for (const int epochs : {50, 100}) {
     Clocked flow = profiled({{"refit_s", 0.005 * epochs}});
     begin(flow);
@@ -259,7 +261,8 @@ TEST(verus_reacts_to_a_loss_after_150_ms) {
   double window = 0.7 * lost;
   window += 1 / window;
   EXPECT_NEAR(flow.ack(200, 1, 0.2), window, exact);
-  // Nothing more in its loss phase, which ends with what left after it.
+  // Another loss does not count in the loss phase, which ends with the first packet that left after
+  // the loss.
   flow.lose();
   flow.skip(1);
   window += 1 / window;
@@ -267,10 +270,10 @@ TEST(verus_reacts_to_a_loss_after_150_ms) {
   flow.ack(200, flow.flight(), 0);
   const double grown = flow.ack(200, 1, 0);
   EXPECT_EQUAL(flow.ack(200, 1, 0), grown);
-  // The delay of the balanced window was wanted.
+  // The target was the delay of the reduced window.
   flow.ack(Clocked::unmeasured, 1, 100);
   EXPECT_NEAR(wanted_ms(flow), delay_ms(0.7 * lost) + 2, exact);
-  // Another one.
+  // A loss after this phase counts.
   const double again = std::floor(flow.window());
   for (int i = 0; i < 100; ++i) flow.ack(200, 1, 0);
   flow.lose();
@@ -284,11 +287,12 @@ TEST(verus_keeps_a_window_that_has_fallen_further) {
   flow.skip(1);
   flow.ack(200, 1, 149.9);
   EXPECT_EQUAL(flow.window(), 1);
-  // The profile's first knot is of 1 to 9 packets: its delay is wanted, and 100 ms less.
+  // The first knot of the profile covers windows of 1 to 9 packets: the target is its delay less
+  // 100 ms.
   EXPECT_NEAR(flow.ack(200, 1, 0.2), 2, exact);
 }
 
-TEST(verus_forgives_what_was_late) {
+TEST(verus_forgives_a_late_packet) {
   for (const bool is_late : {false, true}) {
     Clocked flow = profiled({{"epoch_ms", 1000}});
     const double before = flow.window();
@@ -317,7 +321,7 @@ TEST(verus_leaves_slow_start_by_a_loss_above_20_packets) {
     if (next == 29) continue;
     EXPECT_NEAR(flow.ack(Clocked::unmeasured, 1, 5.1), 21.4 + 1 / 21.4, exact);
   }
-  // One that slow start outgrew ends it in the same phase.
+  // A loss at a window that slow start has outgrown ends slow start in the same phase.
   Clocked flow = started(20);
   flow.lose();
   flow.skip(1);
@@ -332,10 +336,10 @@ TEST(verus_leaves_slow_start_by_a_loss_above_20_packets) {
   EXPECT_NEAR(flow.ack(delay_ms(20), 1, 100), before + 1 / before, exact);
 }
 
-TEST(verus_forgets_what_slow_start_learned_beyond_a_loss) {
+TEST(verus_forgets_delays_that_slow_start_measured_beyond_a_loss) {
   struct Case {
     int lost;
-    int last;  // window that is remembered, 100 at least
+    int last;  // last window remembered, at least 99
   };
   for (const auto& [lost, last] : {Case{50, 99}, {120, 119}}) {
     Clocked flow = started(lost, {{"step_ms", 2.1}});
@@ -389,7 +393,7 @@ TEST(verus_times_out_after_five_round_trips_within_limits) {
   EXPECT_EQUAL(hasty.keepalive_ms(), 50);
 }
 
-TEST(verus_fills_a_link_and_one_that_is_faster) {
+TEST(verus_fills_a_link_and_then_a_faster_link) {
   Bottleneck link("verus", {{"ratio", 2}}, 500, 100);
   link.run_until(20);
   for (const double rate : {500.0, 2000.0}) {

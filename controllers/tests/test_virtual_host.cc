@@ -1,4 +1,4 @@
-// The host that an entry believes to run on, with a test in the emulator's place.
+// The virtual host of an entry, with a test in place of the emulator.
 #include <functional>
 #include <vector>
 
@@ -12,7 +12,7 @@ using namespace kneepoint;
 constexpr int64_t us = 1000;
 constexpr int64_t ms = 1000 * us;
 
-// Answers each turn by what the test says, and keeps what the entry reported.
+// Answers each turn as the test demands, and records the entry's reports.
 struct Emulator {
   EntryMessages messages{};
   std::vector<EntryMessages::Report> reports{};
@@ -70,7 +70,7 @@ TEST(virtual_sleep_ends_late_as_a_timer_does_and_takes_no_turn_into_the_past) {
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 3 * ms + 100 * us + 50);
 }
 
-TEST(virtual_poll_is_at_once_ready_for_writing_and_for_both_in_one_turn) {
+TEST(virtual_poll_is_ready_at_once_for_writing_and_for_both_in_one_turn) {
   Emulator emulator;
   const auto writable = emulator.host.wait(true, true, -1);
   EXPECT_EQUAL(writable.writable and not writable.readable, true);
@@ -81,9 +81,9 @@ TEST(virtual_poll_is_at_once_ready_for_writing_and_for_both_in_one_turn) {
   EXPECT_EQUAL(both.writable and both.readable, true);
 }
 
-TEST(virtual_poll_asks_before_it_says_that_nothing_has_arrived) {
+TEST(virtual_poll_asks_before_it_reports_no_arrival) {
   Emulator emulator;
-  emulator.host.read_clock_ns();  // beyond what the emulator has told
+  emulator.host.read_clock_ns();  // beyond the time that the emulator knows
   emulator.answer = [](EntryMessages::Order& order) { order.known_until_ns = ms; };
   EXPECT_EQUAL(emulator.host.wait(true, true, -1).readable, false);
   EXPECT_EQUAL(emulator.reports.size(), 1u);
@@ -102,16 +102,16 @@ TEST(virtual_poll_returns_when_a_datagram_can_be_read) {
   EXPECT_EQUAL(emulator.host.receive(0)->arrived_ns, 7 * ms - us);
 }
 
-TEST(virtual_poll_times_out_before_what_arrives_later) {
+TEST(virtual_poll_times_out_before_a_later_arrival) {
   Emulator emulator;
   emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 21 * ms); };
   EXPECT_EQUAL(emulator.host.wait(true, false, 20 * ms).readable, false);
   EXPECT_EQUAL(emulator.host.read_clock_ns(), 20 * ms + 100 * us + 50);
 }
 
-// Who sends and then reads in one turn is silent from the reading on, as in the emulator's own
-// sender; a datagram's time is part of the wait only where nothing came after it.
-TEST(virtual_poll_waits_from_the_last_thing_done) {
+// A wait begins after the last action of the turn, as with the emulator's own sender: the time to
+// send a datagram is part of the wait only if no action follows.
+TEST(virtual_poll_waits_from_the_last_action) {
   Emulator emulator;
   emulator.answer = [](EntryMessages::Order& order) { Emulator::deliver(order, 0); };
   const std::vector<std::byte> datagram(1472);
@@ -165,7 +165,7 @@ TEST(virtual_datagrams_are_read_in_order_and_one_by_one) {
   EXPECT_EQUAL(emulator.reports.size(), 1u);
 }
 
-TEST(virtual_run_ends_for_one_who_only_reads_the_clock) {
+TEST(virtual_run_ends_for_an_entry_that_only_reads_the_clock) {
   Emulator emulator;
   emulator.messages.order.end_ns = 500;
   emulator.host.begin();

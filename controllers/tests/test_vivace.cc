@@ -17,10 +17,10 @@ using kneepoint::test::phases;
 
 namespace {
 
-constexpr double rate = 5000;  // many packets in an interval, so that counts say enough
-constexpr double megabits = 1448 * 8 / 1e6;  // a packet's
+constexpr double rate = 5000;                // many packets in an interval, for exact shares
+constexpr double megabits = 1448 * 8 / 1e6;  // of a packet
 
-// A link that is far wider from the tenth second on.
+// A link whose rate becomes a hundred times as high after ten seconds.
 Bottleneck widened(const Parameters::Values& values = {}) {
   Bottleneck link("vivace", values, rate, 100);
   link.run_until(10);
@@ -28,7 +28,7 @@ Bottleneck widened(const Parameters::Values& values = {}) {
   return link;
 }
 
-// The rates between trials, which lie beside them by a twentieth.
+// The rates between pairs of trials, whose rates are a twentieth above and below.
 std::vector<double> rates(Bottleneck& link, double length_s) {
   std::vector<double> all;
   const auto parts = phases(link, 1, length_s);
@@ -43,20 +43,20 @@ std::vector<double> rates(Bottleneck& link, double length_s) {
   return all;
 }
 
-// What left at one rate, and what became of it.
+// The packets sent at one rate, and their fates.
 struct Trial {
   double rate;  // packets/s
   double began_s;
   uint64_t first;
-  double due_s;  // when the next may begin
+  double due_s;  // when the next trial may begin
   double ended_s = 0;
-  double heard_s = 0;  // the acknowledgment before that
+  double heard_s = 0;  // the last acknowledgment before
   uint64_t end = UINT64_MAX;
   double acknowledged = 0;
   double lost = 0;
-  std::vector<std::pair<double, double>> rtts{};  // by time of sending, in seconds
+  std::vector<std::pair<double, double>> rtts{};  // (sending time, RTT) in seconds
 
-  // Section 4.1: the RTT grows by the slope of a regression, which counts from .01 on.
+  // Section 4.1: the gradient of the RTT is the slope of a regression and counts from .01 on.
   double utility(const Parameters::Values& parameters) const {
     const auto n = static_cast<double>(rtts.size());
     double t = 0;
@@ -79,8 +79,8 @@ struct Trial {
   }
 };
 
-// All rates, one after the other, over a queue that grows as a fluid's; of so many packets one is
-// lost.
+// All trials, one after another, over a queue that grows like a fluid; one packet of `lost_every`
+// is lost.
 std::vector<Trial> trials(const Parameters::Values& parameters, double capacity,
                           uint64_t lost_every, double length_s) {
   const auto controller = make_controller("vivace", parameters);
@@ -95,7 +95,7 @@ std::vector<Trial> trials(const Parameters::Values& parameters, double capacity,
   uint64_t sent = 0;
   uint64_t lost = 0;
   uint64_t told = 0;
-  constexpr double start_us = 1e12;  // of a clock that has run for days
+  constexpr double start_us = 1e12;  // a clock that has run for days
   double now_us = start_us;
   double may_send_us = now_us;
   double served_us = now_us;
@@ -137,7 +137,7 @@ std::vector<Trial> trials(const Parameters::Values& parameters, double capacity,
                         .in_flight = out.size(),
                         .lost = lost});
     const double now_at = 1e6 / controller->pacing_us();
-    EXPECT_NEAR(controller->window(), 2 * now_at, 1e-6);  // two seconds
+    EXPECT_NEAR(controller->window(), 2 * now_at, 1e-6);  // a window of two seconds
     if (all.empty() or std::abs(now_at / all.back().rate - 1) > 1e-9) {
       if (not all.empty()) {
         all.back().ended_s = now;
@@ -158,15 +158,16 @@ TEST(vivace_doubles_until_its_utility_falls) {
   std::vector<double> all;
   for (const auto& [gain, length_s] : phases(link, 1, 2.2)) {
     if (not std::isfinite(gain)) continue;
-    // An interval, and until its last acknowledgment: two round trips.
+    // An interval and the time to its last acknowledgment: two round trips.
     if (all.size() < 6) EXPECT_NEAR(length_s, 0.2, 0.03);
     all.push_back(gain);
   }
-  // Ten packets in a round trip of 100 ms, twice that, and so on; back from beyond the link's.
+  // Ten packets in a round trip of 100 ms, then twice the rate, and so on; the last rate exceeds
+  // the link's and is undone.
   for (size_t i = 0; i < 7; ++i)
     EXPECT_NEAR(all.at(i), 10 / 0.1002 * std::pow(2, i), 0.02 * all[i]);
   EXPECT_EQUAL(all.at(7) < rate, true);
-  EXPECT_NEAR(link.window() * link.controller().pacing_us(), 2e6, 1);  // two seconds
+  EXPECT_NEAR(link.window() * link.controller().pacing_us(), 2e6, 1);  // a window of two seconds
 }
 
 TEST(vivace_steps_by_gradient_confidence_and_boundary) {
@@ -180,18 +181,18 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
   for (const auto& each : {Case{}, Case{{{"theta", 0.8}}, 0.9, 0.8}, Case{{{"exponent", 0.8}}, 0.8},
                            Case{{{"boundary", 0.02}, {"boundary_step", 0.2}}, 0.9, 1, 0.02, 0.2}}) {
     Bottleneck link = widened(each.values);
-    link.lose_every(4);  // it falls, and then rises step by step
+    link.lose_every(4);  // the rate falls, and then rises step by step
     link.run_until(12);
     link.lose_every(0);
     const auto all = rates(link, 6);
-    size_t first = 0;  // of the steps that rise without a pause
+    size_t first = 0;  // the first of the steps that only rise
     for (size_t i = 1; i < all.size(); ++i) first = all[i] < all[i - 1] ? i : first;
     EXPECT_EQUAL(all.size() > first + 8, true);
-    // What a step of confidence 1 adds, as a share.
+    // The relative step at confidence 1.
     const auto unit = [&](double packets_per_s) {
       return each.theta * each.exponent * std::pow(packets_per_s * megabits, each.exponent - 2);
     };
-    // How far seven steps are from those of a first confidence, at most, as a share.
+    // The greatest relative error of seven steps, if the first has the confidence `same`.
     const auto off = [&](double same) {
       int bounded = all[first + 1] / all[first] - 1 > 0.999 * each.boundary ? 1 : 0;
       double max_off = 0;
@@ -206,12 +207,12 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
       }
       return max_off;
     };
-    // The turn itself lies between losses and none: the next has a confidence of 2 or 3.
+    // The losses end within the step that turns: the next step has a confidence of 2 or 3.
     EXPECT_NEAR(std::min(off(2), off(3)), 0, 0.12);
   }
 }
 
-// Sections 4.1 and 4.3, digit by digit.
+// Sections 4.1 and 4.3, exactly.
 TEST(vivace_follows_its_formula) {
   const Parameters::Values published{{"exponent", 0.9},     {"latency", 900}, {"loss", 11.35},
                                      {"theta", 1},          {"probe", 0.05},  {"boundary", 0.05},
@@ -273,7 +274,7 @@ TEST(vivace_follows_its_formula) {
 }
 
 TEST(vivace_weighs_losses_and_delay) {
-  // At 58 Mbit/s losses pay up to .9 x 58^-.1 / 11.35: 5.3 %.
+  // At 58 Mbit/s the rate grows despite losses of up to .9 x 58^-.1 / 11.35 = 5.3 %.
   const auto grows = [](uint64_t lost_every, const Parameters::Values& values) {
     Bottleneck link = widened(values);
     link.lose_every(lost_every);
@@ -284,7 +285,7 @@ TEST(vivace_weighs_losses_and_delay) {
   EXPECT_EQUAL(grows(15, {}), false);
   EXPECT_EQUAL(grows(15, {{"loss", 8}}), true);
   EXPECT_EQUAL(grows(25, {{"loss", 16}}), false);
-  // Without a price for delay the queue grows for ever, and so it does where no change counts.
+  // The queue grows without bound if delay has no weight, or if every gradient is tolerated.
   const auto queue = [](const Parameters::Values& values) {
     Bottleneck link("vivace", values, rate, 100);
     double sum = 0;
@@ -308,11 +309,11 @@ TEST(vivace_earns_nothing_by_a_falling_rtt) {
     }
     return link.sending_rate();
   };
-  // 4 ms/s would be worth six times what the rate is.
+  // A fall of 4 ms/s would add six times the utility of the rate.
   EXPECT_EQUAL(end_rate(0.1) < 3 * end_rate(0), true);
 }
 
-TEST(vivace_keeps_half_a_megabit_and_moves_by_as_much) {
+TEST(vivace_keeps_at_least_half_a_megabit_and_moves_by_at_least_as_much) {
   Bottleneck link("vivace", {{"loss", 50}, {"boundary", 0.2}}, 200, 1000);
   link.lose_every(2);
   link.run_until(300);
@@ -324,8 +325,8 @@ TEST(vivace_keeps_half_a_megabit_and_moves_by_as_much) {
     EXPECT_EQUAL(std::abs(all[i] - all[i - 1]) * megabits > 0.49, true);
 }
 
-// 12 Mbit/s: at the least rate a round trip of 10 ms has less than a packet, which says nothing of
-// a rate.
+// 12 Mbit/s: at the minimum rate a round trip of 10 ms has less than a packet, too few to measure a
+// rate.
 TEST(vivace_fills_a_link_whose_round_trips_are_short) {
   for (const double rtt_ms : {5, 10, 20, 50}) {
     Bottleneck link("vivace", {}, 12 / megabits, rtt_ms);

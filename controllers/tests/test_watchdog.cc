@@ -1,4 +1,4 @@
-// Processes that stand still, and such as only take long.
+// Processes that hang, and processes that only take long.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ constexpr int exit_hangs = 3;
 
 double cpu_s() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// A window of 10, until it is told of a loss of time: then a call never returns.
+// A window of 10; a call later than 500 ms never returns.
 class Endless final : public Controller {
  public:
   explicit Endless(Parameters& parameters) : Controller(parameters, 1000) {}
@@ -55,7 +55,7 @@ struct Ending {
   std::string output;
 };
 
-// In a process of its own, which says "returned" unless it ends before.
+// Runs in a separate process, which prints "returned" unless it ends earlier.
 Ending in_child(const std::function<void()>& body) {
   int ends[2];
   if (pipe(ends) != 0) throw test::Failure("pipe");
@@ -101,7 +101,7 @@ TEST(a_run_that_takes_long_is_not_blamed) {
   EXPECT_EQUAL(ending.output, "returned");
 }
 
-// Millions of laps of a trace, between one datagram and the next.
+// Between two datagrams the trace repeats millions of times.
 TEST(a_link_that_is_idle_for_long_is_not_blamed) {
   const Ending ending = in_child([] {
     const Watchdog watchdog(limit, exit_hangs);

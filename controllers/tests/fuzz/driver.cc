@@ -1,9 +1,10 @@
-// Stands in for libFuzzer where the compiler has none. It takes the same words:
+// Stands in for libFuzzer where the compiler has none. It takes the same arguments:
 //
 //   fuzz_TARGET [-runs=N] [-max_total_time=S] [-seed=N] [-artifact_prefix=P] FOLDER|FILE...
 //
-// Each file is run, and then mutations of them, by a seed, so that what was found is found again.
-// Built with the address sanitizer, it leaves an input that fails in Pcrash-fuzz_TARGET.
+// It runs each file, and then mutations of the files, which a seed determines, so that a failure
+// can be repeated. Built with the address sanitizer, it writes an input that fails to
+// Pcrash-fuzz_TARGET.
 #include <sys/time.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
-// An abort is reported like everything else, so that its input is left, too.
+// The sanitizer reports aborts, too, so that their inputs are written as well.
 extern "C" const char* __asan_default_options() {
   return "handle_abort=1:allocator_may_return_null=0";
 }
@@ -41,7 +42,7 @@ using namespace kneepoint;
 constexpr itimerval longest_input{.it_interval = {}, .it_value = {.tv_sec = 60, .tv_usec = 0}};
 constexpr size_t largest_input_bytes = 4096;
 
-// What numbers go wrong at.
+// Numbers at which programs often fail.
 constexpr std::string_view numbers[] = {"0",
                                         "-0",
                                         "-1",
@@ -96,7 +97,7 @@ class Mutator {
     const size_t place = below(text.size() + 1);
     const size_t length = std::min(below(16), text.size() - place);
     switch (below(8)) {
-      case 0:  // a bit
+      case 0:  // flips a bit
         if (place < text.size()) text[place] = static_cast<char>(text[place] ^ 1 << below(8));
         break;
       case 1:
@@ -108,12 +109,12 @@ class Mutator {
       case 3:
         text.insert(place, text.substr(below(text.size() + 1), below(64)));
         break;
-      case 4: {  // the end of another one
+      case 4: {  // takes the end of another seed
         const std::string& other = seeds_[below(seeds_.size())];
         text = text.substr(0, place) + other.substr(below(other.size() + 1));
         break;
       }
-      case 5:  // eight bytes of a binary number
+      case 5:  // writes eight bytes of a binary number
         text.replace(place, std::min<size_t>(8, text.size() - place), 8,
                      "\0\x7f\x80\xff"[below(4)]);
         break;
@@ -122,7 +123,7 @@ class Mutator {
     }
   }
 
-  // The first number from a place on.
+  // Replaces the first number from `place` on.
   void replace_number(std::string& text, size_t place) {
     static constexpr std::string_view digits = "0123456789";
     const size_t begin = text.find_first_of(digits, place);
@@ -191,11 +192,11 @@ int run(const Words& words) {
 
 int main(int argc, char* argv[]) {
   name = std::filesystem::path(argv[0]).filename().string();
-  std::signal(SIGPROF, [](int) { std::abort(); });  // it hangs
+  std::signal(SIGPROF, [](int) { std::abort(); });  // the input hangs
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback(
       [] { std::ofstream(artifact_prefix + "crash-" + name, std::ios::binary) << input; });
 #endif
-  // Not run_program, which would make a message of what a target throws.
+  // Not through run_program, which would turn an exception of the target into a message.
   return run(Words(argv + 1, argv + argc));
 }

@@ -1,6 +1,6 @@
-// Whatever datagrams reach a sender, its controller hears of possible acknowledgments only. An
-// input is hexadecimal, so that seeds can be read. The first byte chooses the controller; each
-// further 50 are how long the sender waits (ms), and a datagram.
+// Any datagrams may reach a sender: its controller hears only of possible acknowledgments. An input
+// is hexadecimal, so that seeds can be read. The first byte chooses the controller; each further 50
+// bytes are a time that the sender waits (2 bytes, in ms) and a datagram.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace kneepoint;
 
 namespace {
 
-// Of any text: what is no digit is skipped.
+// The bytes of any text; characters other than hexadecimal digits are skipped.
 std::vector<std::byte> bytes_of(std::string_view text) {
   static constexpr std::string_view digits = "0123456789abcdef";
   std::vector<std::byte> bytes;

@@ -1,4 +1,4 @@
-// Whatever is measured as a link's log gives possible figures, or is refused in words.
+// Any input, read as a link's log, gives possible figures or is refused with a message.
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::require(figures.packets_delivered <= figures.packets_sent);
     fuzz::require(figures.packets_dropped <= figures.packets_sent - figures.packets_delivered);
     fuzz::require(figures.end_ms >= 0 and figures.end_ms <= longest_run_ms);
-    // Neither is below 0, but either may be no number.
+    // Neither is below 0, but either may be NaN.
     fuzz::require(not(figures.metrics.throughput_mbps < 0));
     fuzz::require(not(figures.metrics.signal_delay_p95_ms < 0));
   } catch (const std::invalid_argument& error) {

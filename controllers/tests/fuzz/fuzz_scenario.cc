@@ -1,4 +1,4 @@
-// Whatever line a batch is given, it is a run that comes to an end, or is refused in words.
+// Any line of a batch is a run that ends, or is refused with a message.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,7 @@ using namespace kneepoint;
 
 namespace {
 
-// No path of an input is opened; the run goes over this one, and not for long.
+// No path of the input is opened; the run uses this trace, for a short time.
 const std::filesystem::path& trace() {
   static const test::TemporaryFile file;
   if (not std::filesystem::exists(file.path())) std::ofstream(file.path()) << "1\n1\n4\n9\n";
@@ -32,7 +32,8 @@ constexpr Milliseconds longest_ms = 300;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     const auto words = split_words(std::string_view(reinterpret_cast<const char*>(data), size));
-    if (std::ranges::find(words, "--scenario") != words.end()) return 0;  // it would be opened
+    if (std::ranges::find(words, "--scenario") != words.end())
+      return 0;  // its file would be opened
     RunArguments arguments = parse_run_arguments(words);
     Scenario& scenario = arguments.scenario;
     FlowSettings& flow = scenario.flows.front();

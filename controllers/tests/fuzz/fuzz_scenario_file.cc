@@ -1,4 +1,4 @@
-// Whatever is read as a scenario is a run that comes to an end, or is refused in words.
+// Any input, read as a scenario, is a run that ends, or is refused with a message.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +21,13 @@ constexpr Milliseconds longest_ms = 300;
 constexpr double fastest_mbps = 1000;
 constexpr size_t max_flows = 20;
 
-// What no input names, for all that name a file.
+// A file of ours, which replaces the files that inputs name.
 std::filesystem::path written(const test::TemporaryFile& file, const char* text) {
   if (not std::filesystem::exists(file.path())) std::ofstream(file.path()) << text;
   return file.path();
 }
 
-// No path of an input is opened.
+// No path of the input is opened.
 void restrain(LinkSettings& link) {
   static const test::TemporaryFile trace, delays, backwards;
   if (not link.trace.empty()) link.trace = written(trace, "1\n1\n4\n9\n");

@@ -1,4 +1,4 @@
-// Whatever is read as a trace, or as a trace of delays, is one, or is refused in words.
+// Any input, read as a trace or as a trace of delays, is valid or is refused with a message.
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What a fuzz target finds out by itself; the rest is the sanitizers' part.
+// The checks of the fuzz targets; sanitizers find the other errors.
 #pragma once
 
 #include <cstdlib>
