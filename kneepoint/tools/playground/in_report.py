@@ -116,18 +116,21 @@ def _link(network: PreparedNetwork, *, is_offered: bool) -> Iterator[tuple[str, 
         yield "link", "file"
         for name, link in ends.items():
             yield name, f"{network.name}-{name}:{link.trace_sha256 or digests[0]}"
-    else:  # any trace: `further` replaces it by a rate
-        yield "link", "constant"
+    else:
+        yield "link", "port"
+        yield "rate_mbps", network.uplink.rate_mbps
+        yield "duration_s", network.duration_s
 
 
 def _of_page(network: PreparedNetwork) -> dict[str, Any]:
     """Returns the scenario that the page makes of an address without `further`."""
-    common = {"delay_ms": network.uplink.delay_ms, **_ANY_TRACE}
-    lost = network.uplink.loss_probability
+    up, lost = network.uplink, network.uplink.loss_probability
+    is_port = not (up.trace or network.downlink.trace)
+    common = {"delay_ms": up.delay_ms, **({"rate_mbps": up.rate_mbps} if is_port else _ANY_TRACE)}
     return {
         "uplink": {
             **common,
-            "queue": network.uplink.queue,
+            "queue": up.queue,
             **({"loss_probability": lost} if lost else {}),
         },
         "downlink": {**common, "queue": "infinite"},
@@ -135,6 +138,7 @@ def _of_page(network: PreparedNetwork) -> dict[str, Any]:
         "probes": [],
         "host_model": network.host_model,
         "host_latency_us": network.host_latency_us,
+        **({"duration_s": network.duration_s} if is_port else {}),
     }
 
 

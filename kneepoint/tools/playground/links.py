@@ -10,7 +10,7 @@ from kneepoint.common.errors import suggestion
 from kneepoint.common.places import SHIPPED
 from kneepoint.networks.config import Network
 
-FURTHER = ("constant", "file")
+FURTHER = ("constant", "port", "file")
 """The links that are not shipped networks."""
 
 

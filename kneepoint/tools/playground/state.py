@@ -33,10 +33,11 @@ class State(ConfigModel):
     rule: RuleText = Field(default="", description="text of the rule of controller rule")
     link: Link = Field(
         default="synthetic-slow",
-        description="a network with synthetic links, `constant`, or `file`: a trace of the reader",
+        description="a network with synthetic links, `constant`, `port`: of a router, by bytes, or "
+        "`file`: a trace of the reader",
     )
-    rate_mbps: float = Field(default=12, gt=0, description="rate of the constant link (Mbit/s)")
-    duration_s: float = Field(default=60, gt=0, description="duration of the constant link (s)")
+    rate_mbps: float = Field(default=12, gt=0, description="constant rate (Mbit/s)")
+    duration_s: float = Field(default=60, gt=0, description="duration at a constant rate (s)")
     uplink: Trace = Field(default="", description="NAME:SHA-256 of the reader's trace")
     downlink: Trace = Field(
         default="", description="NAME:SHA-256 of the trace of the way back; empty: as uplink"

@@ -172,6 +172,7 @@ def test_any_run_has_the_digits_of_the_emulator(
     asked = json.dumps({"scenario": spec.scenario(), "flows": True})
     said = json.loads(run_built(EMULATE, "--batch", content=asked.encode())[0])
     show(opened, f"{url}{address(spec, is_offered=has_trace)}&seed=7")
+    assert has_trace or "rate_mbps=20&" in address(spec, is_offered=False)
     assert opened.evaluate(POWER) == opened.evaluate(f"String({said['power']!r})")
     names = " and ".join(each["controller"] for each in said["flows"])
     assert opened.evaluate("document.querySelector('#numbers tbody th').textContent") == names

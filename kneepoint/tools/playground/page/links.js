@@ -39,30 +39,32 @@ const key = (text) => text.split(":")[1] || text.split(":")[0];
 
 /**
  * The traces of a state's link.
- * @returns names of uplink and downlink, traces, sha256 of both if they are files, duration_s
+ * @returns uplink and downlink with keys of a scenario's link, traces, duration_s
  * @throws {Error} a file is missing, or the link is unknown
  */
 export function traces(state, shipped) {
-  if (state.link === "constant") {
-    const { rate_mbps, duration_s } = state;
+  const { rate_mbps, duration_s } = state;
+  if (["constant", "port"].includes(state.link)) {
     if (!(rate_mbps > 0 && duration_s > 0)) {
-      throw new Error(`constant link: ${rate_mbps} Mbit/s for ${duration_s} s; rate_mbps and duration_s must be above 0`);
+      throw new Error(`${state.link}: ${rate_mbps} Mbit/s for ${duration_s} s; rate_mbps and duration_s must be above 0`);
     }
+    if (state.link === "port") return { uplink: { rate_mbps }, downlink: { rate_mbps }, traces: [], duration_s };
     const name = "constant"; // the same name for all rates, so that a new trace replaces the last trace
     const text = ofRates([[duration_s, rate_mbps]], `${rate_mbps} Mbit/s for ${duration_s} s`);
-    return { uplink: name, downlink: name, traces: [{ name, text }], duration_s };
+    return { uplink: { trace: name }, downlink: { trace: name }, traces: [{ name, text }], duration_s };
   }
   if (state.link === "file") {
-    const [up, down] = [state.uplink, state.downlink || state.uplink].map(given);
-    const sha256 = [state.uplink, state.downlink || state.uplink].map((text) => text.split(":")[1]);
-    return { uplink: up.name, downlink: down.name, traces: [up, down], sha256, duration_s: last(up.text) / 1000 };
+    const named = [state.uplink, state.downlink || state.uplink];
+    const [up, down] = named.map(given);
+    const ends = [up, down].map(({ name }, at) => ({ trace: name, trace_sha256: named[at].split(":")[1] || undefined }));
+    return { uplink: ends[0], downlink: ends[1], traces: [up, down], duration_s: last(up.text) / 1000 };
   }
   const link = shipped.find((each) => each.name === state.link);
   if (!link) {
-    throw new Error(`unknown link ${quote(state.link)}; known: ${shipped.map((each) => each.name).join(", ")}, constant, file`);
+    throw new Error(`unknown link ${quote(state.link)}; known: ${shipped.map((each) => each.name).join(", ")}, constant, port, file`);
   }
   const both = ["uplink", "downlink"].map((end) => ({ name: `${link.name}-${end}`, words: link[end] }));
-  return { uplink: both[0].name, downlink: both[1].name, traces: both, duration_s: link.duration_s };
+  return { uplink: { trace: both[0].name }, downlink: { trace: both[1].name }, traces: both, duration_s: link.duration_s };
 }
 
 function given(text) {

@@ -84,12 +84,12 @@ async function flowOf(controller, set, rule) {
 async function scenarioOf(given, side, seed = given.seed) {
   const link = traces(given, data.links);
   const common = { delay_ms: given.delay_ms };
-  const uplink = { ...common, trace: link.uplink, queue: given.queue };
+  const uplink = { ...common, ...link.uplink, queue: given.queue };
   if (given.loss !== 0) uplink.loss_probability = given.loss;
   const own = await flowOf(...SIDES[side].map((key) => given[key]));
   const flows = [{}, ...(given.beside ? [{ controller: given.beside }] : [])];
-  const scenario = { uplink, downlink: { ...common, trace: link.downlink }, flows, seed };
-  if (link.sha256?.every(Boolean)) [uplink.trace_sha256, scenario.downlink.trace_sha256] = link.sha256;
+  const scenario = { uplink, downlink: { ...common, ...link.downlink }, flows, seed };
+  if (given.link === "port") scenario.duration_s = link.duration_s; // a trace has its duration
   for (const key of ["host_model", "host_latency_us"]) scenario[key] = given[key];
   const whole = patched(scenario, given.further);
   whole.flows = whole.flows.map((flow) => (flow.controller ? flow : { ...own, ...flow }));
@@ -295,9 +295,9 @@ function build() {
 
 function linkControls() {
   const box = element("div", { class: "group" }, element("h2", {}, "Link"));
-  const options = [...data.links.map((each) => [each.name, each.title]), ["constant", "Constant rate"], ["file", "A file of yours"]];
+  const options = [...data.links.map((each) => [each.name, each.title]), ["constant", "Constant rate"], ["port", "A router's port"], ["file", "A file of yours"]];
   box.append(choice("Link", options, state.link, (link) => change({ link }, true)));
-  if (state.link === "constant") box.append(slider(RATE, state.rate_mbps, (rate_mbps) => change({ rate_mbps })));
+  if (["constant", "port"].includes(state.link)) box.append(slider(RATE, state.rate_mbps, (rate_mbps) => change({ rate_mbps })));
   const pick = element("input", { type: "file", multiple: true, "aria-label": "A trace, or a CSV of rates", onchange: () => takeFiles([...pick.files]) });
   box.append(pick, element("p", { class: "meaning" }, "A trace of mahimahi, or a CSV of times (s) and rates (Mbit/s): choose it, or drop it onto the page. It stays on this machine."));
   return box;
@@ -310,11 +310,12 @@ function pathControls() {
   box.append(slider(LOSS, state.loss, (loss) => change({ loss })));
   box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => change({ queue: text }, true)));
   box.append(choice("Beside it", [["", "no other flow"], ...namesOf(catalogue.controllers)], state.beside, (beside) => change({ beside })));
-  box.append(choice("Hosts", hosts, state.host_model, (host_model) => change({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us }, true)));
   if (Object.keys(state.further).length) {
     box.append(element("p", {}, "Further conditions: ", element("code", {}, JSON.stringify(state.further))));
     box.append(element("button", { type: "button", onclick: () => change({ further: {} }, true) }, "Remove them"));
   }
+  if (state.link === "port") return box; // hosts are at traces
+  box.append(choice("Hosts", hosts, state.host_model, (host_model) => change({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us }, true)));
   box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
   return box;
 }
@@ -352,7 +353,7 @@ async function stateOf(address) {
   require("controller", next.controller, offered());
   require("b", next.b, ["", ...offered()]);
   require("beside", next.beside, ["", ...namesOf(catalogue.controllers)]);
-  require("link", next.link, [...namesOf(data.links), "constant", "file"]);
+  require("link", next.link, [...namesOf(data.links), "constant", "port", "file"]);
   require("queue", kindOf(next.queue), namesOf(catalogue.queues));
   require("host_model", kindOf(next.host_model), namesOf(catalogue.host_models));
   const parameters = (name) => (name ? namesOf(controllerOf(name).parameters) : []);

@@ -61,6 +61,7 @@ export class Series {
     PICTURES.forEach(({ of }, at) => {
       const lines = settings.flatMap(({ run }, k) => of(run).slice(at === 0 && k > 0 ? 1 : 0)); // the capacity is drawn once
       this.#plots[at].setData([x, ...lines.map((line) => line.slice(0, length))]);
+      this.#places[at].hidden = lines.flat().every((value) => value === null);
     });
   }
 
@@ -90,7 +91,7 @@ export class Series {
       return new uPlot(
         {
           title: name,
-          width: this.#places[at].clientWidth || 400,
+          width: this.#places[0].clientWidth || 400,
           height: 150,
           cursor: { sync: { key: "time" }, drag: { x: true, y: false } },
           scales: { x: { time: false }, y: { range: (_, low, high) => [0, high * 1.05 || 1] } },
@@ -104,6 +105,6 @@ export class Series {
   }
 
   #fit() {
-    this.#plots.forEach((plot, at) => plot.setSize({ width: this.#places[at].clientWidth, height: 150 }));
+    for (const plot of this.#plots) plot.setSize({ width: this.#places[0].clientWidth, height: 150 }); // others may be hidden
   }
 }
