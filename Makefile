@@ -24,7 +24,7 @@ COMMAND := $(VENV)/bin/kneepoint
 SITE_STAMP := $(VENV)/.kneepoint-site-requirements
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export PYTHONUTF8 := 1
-# Recipes read these from the environment, where no sign is the shell's.
+# Recipes read these from the environment, where the shell interprets no character of the values.
 export CONFIG CORES PORT NAME
 # Without cached bytecode, every short program would recompile its imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,7 +39,7 @@ SMK = Snakefile kneepoint/workflow/*.smk
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-# Of two at once, the second finds what the first has made.
+# Of two simultaneous calls, the second finds the environment that the first has made.
 setup: ## Python packages at their locked versions, in .venv or an activated conda environment
 	@flock $(LOCK) $(MAKE) --silent $(STAMP) $(COMMAND)
 
@@ -137,7 +137,7 @@ bench-grid: build ## the memory of a workflow with 100,000 grid runs, all proces
 dashboard: setup ## Optuna's dashboard over all studies, on this machine only
 	@python -m kneepoint.search.dashboard --config "$$CONFIG" --port "$$PORT"
 
-# Warnings are errors: a link or an anchor that leads nowhere is one.
+# Warnings are errors, such as broken links and anchors.
 site: build $(SITE_STAMP) ## the documentation as a site: build/site/index.html
 	@python -m docs.site --into build/site-pages
 	@python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --quiet \
@@ -218,8 +218,8 @@ define need_python
 	  echo "error: $(PYTHON) is $$($(PYTHON) -V); Kneepoint needs Python 3.11 to 3.14: install one, or name it: make PYTHON=..." >&2; exit 2; }
 endef
 
-# What was interrupted while it was made is made anew. uv is much faster than pip; if uv cannot reach
-# its index, pip may.
+# An environment whose installation was interrupted is made again. uv is much faster than pip; if uv
+# cannot reach its index, pip may.
 $(STAMP): requirements.txt
 	$(need_python)
 	@if [ ! -x $(VENV)/bin/python ] || [ -e $(INCOMPLETE) ]; then \
@@ -233,7 +233,7 @@ $(STAMP): requirements.txt
 	@touch $@
 	@rm -f $(INCOMPLETE)
 
-# `kneepoint` in any folder, once the environment is activated.
+# The command `kneepoint`, in any folder once the environment is activated.
 $(COMMAND): | $(STAMP)
 	@mkdir -p $(@D)
 	@packages="$$($(VENV)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" && \
@@ -246,7 +246,7 @@ $(SITE_STAMP): docs/requirements.txt | $(STAMP)
 	@$(call INSTALL,docs/requirements.txt)
 	@touch $@
 
-# uv leaves locks in the folder of temporary files that anybody may write.
+# uv leaves locks in the system's folder of temporary files, where any user may write.
 define INSTALL
 mkdir -p $(VENV)/tmp; TMPDIR="$(abspath $(VENV))/tmp" uv pip install --quiet --python $(VENV)/bin/python --require-hashes -r $(1) 2>/dev/null \
   || $(PIP_INSTALL) $(1) \

@@ -71,7 +71,7 @@ RESULTS = WORKFLOW.results
 
 OWN = WORKFLOW.own_sources
 
-# A killed process would leave Snakemake's own, which is empty where jobs share its files.
+# Snakemake's own folder would outlive a killed process, and it is empty where jobs share its files.
 with suppress(OSError):
     workflow.snakemake_tmp_dir.rmdir()
 
@@ -79,7 +79,7 @@ with suppress(OSError):
 end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
-# `python`, `cmake` and `ninja` of a job are those beside the Python that runs Snakemake.
+# A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
@@ -117,7 +117,8 @@ onstart:
         refuse(error)
 
 
-# The report of `make confirm` has the real results that it made: a plain call need not write it again.
+# The report of `make confirm` includes the real results of this call, so that a plain call need not
+# write it again.
 onsuccess:
     if WORKFLOW.settings.storage_url:
         from kneepoint.search.storage_copy import write_to
@@ -144,8 +145,8 @@ include: PACKAGE / "workflow/analysis.smk"
 include: PACKAGE / "workflow/report.smk"
 
 
-# Each experiment by itself: results that somebody deleted are made again, which a report that is still
-# up to date would not ask for.
+# Each experiment is a target of its own, so that deleted results are made again; a report that is
+# still up to date would not request them.
 rule all:
     default_target: True
     input:

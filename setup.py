@@ -1,4 +1,4 @@
-"""The wheel: the package, and in kneepoint/data what it needs of this folder, with the programs.
+"""The wheel: the package, and in kneepoint/data the programs and its files of this folder.
 
 The programs are built for $KNEEPOINT_TARGET, such as x86_64-linux-gnu.2.28, or for this machine.
 The emulator's WebAssembly module is in a wheel for a target, which has its compiler, and in any

@@ -18,23 +18,24 @@ else
   build=build/target-$KNEEPOINT_TARGET
   options+=(-DCMAKE_TOOLCHAIN_FILE=toolchains/zig.cmake "-DKNEEPOINT_TARGET=$KNEEPOINT_TARGET")
 fi
-# Not the ninja of an earlier call, such as pip's, which is gone with pip's temporary folder.
+# An earlier call may have used a ninja that no longer exists, such as one in pip's temporary
+# folder.
 ninja=$(command -v ninja) && options+=("-DCMAKE_MAKE_PROGRAM=$ninja")
 mkdir -p $build
 exec 9>$build/.lock
 flock 9
-# A folder that was moved or copied is configured anew: CMake refuses the paths of the other one, and
-# ninja looks there for headers.
+# A build folder that was moved or copied is configured again: CMake refuses the paths of the old
+# folder, and ninja looks there for headers.
 grep -qsxF "CMAKE_CACHEFILE_DIR:INTERNAL=$PWD/$build" $build/CMakeCache.txt ||
   rm -rf $build/CMakeCache.txt $build/CMakeFiles $build/.ninja_deps
-# Ninja compares times, but a source that was restored or copied with its times is older than what was
-# built of another content; and CMake keeps settings that this script no longer makes.
+# Ninja compares times, but a source that was restored or copied with its times is older than the
+# files built from other content; and CMake keeps settings that this script no longer makes.
 changed=$(LC_ALL=C sha256sum --check --quiet $build/sources.sha256 2>/dev/null | sed -n 's/: FAILED$//p')
 if [ -n "$changed" ]; then
   xargs -d '\n' touch <<<"$changed"
   ! grep -qx controllers/build.sh <<<"$changed" || rm -f $build/CMakeCache.txt
 fi
-# Nor does ninja notice a program or controller that something else has written.
+# Ninja does not notice, either, that another program has written a built program or controller.
 grep -hs "  $build/" $build/sources/* | LC_ALL=C sha256sum --check --quiet 2>/dev/null |
   sed -n 's/: FAILED$//p' | xargs -d '\n' rm -f
 find -H controllers -type f | sort | xargs -d '\n' sha256sum >$build/sources.sha256 2>/dev/null || true  # some may be gone
@@ -45,7 +46,7 @@ ninja -C $build -k 0 "$@" || failed=1
 for built in $build/controllers/*.so; do
   [ -e "controllers/algorithms/$(basename "$built" .so).cc" ] || rm -f "$built"
 done
-# What each was built of, and what was built: see kneepoint/engines/built.py.
+# Records the digests of the sources and of the built files: see kneepoint/engines/built.py.
 mkdir -p $build/sources
 note() {
   local name=$1 target=$2

@@ -35,7 +35,7 @@ class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
     def schedule(self) -> None:
         super().schedule()
         if self._real_time_goes_on():
-            # By SCHED_IDLE, not by niceness: only an idle process yields as soon as another wakes
+            # SCHED_IDLE, not niceness: only an idle process yields as soon as another process wakes
             # up.
             others = [node for node in self.nodes if REAL_TIME not in self.assigned_work[node]]
             self._schedule_as(os.SCHED_IDLE, others)

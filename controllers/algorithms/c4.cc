@@ -68,7 +68,7 @@ class C4 final : public Controller {
     if (excess > 0) be_congested(ack, std::min(beta_, excess / margin), 2);
   }
 
-  // Probes after a timeout say nothing about congestion.
+  // Timeouts are no sign of congestion.
   void on_loss(const Loss& loss) override { delivery_.on_loss(loss); }
 
  private:

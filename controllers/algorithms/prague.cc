@@ -59,7 +59,7 @@ class Prague final : public TimingOut {
     round_began_s_ = now_s(ack);
   }
 
-  // By a packet per round; with a short RTT the rate grows as at the virtual RTT.
+  // Grows by a packet per round; with a short RTT the rate grows as at the virtual RTT.
   void grow(double packets) {
     if (packets <= 0) return;
     const double shortness = srtt_s_ > 0 ? srtt_s_ / round_length_s() : 1;

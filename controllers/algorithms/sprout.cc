@@ -29,8 +29,8 @@ using Bins = std::array<float, bins>;
 
 double mean_of(size_t bin) { return max_in_tick * static_cast<double>(bin) / (bins - 1); }
 
-// By the link's rate, the Poisson probability of a number of arrivals in a tick, or of at least
-// that number. Computed when first needed.
+// For each rate of the link, the Poisson probability of a number of arrivals in a tick, or of at
+// least this number; computed when first needed.
 class Likelihood {
  public:
   const Bins& exactly(size_t arrivals) {
@@ -192,8 +192,8 @@ class Sprout final : public Controller {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
-  // By the present rate, the probability that at most a number of packets arrive within the
-  // horizon.
+  // Computes, for each present rate, the probability that at most a number of packets arrive within
+  // the horizon.
   void make_forecasts() {
     const size_t most = horizon_ticks_ * static_cast<size_t>(max_in_tick) + 1;
     std::vector<Bins> exactly(most);

@@ -1,6 +1,6 @@
 // PCC Vivace: tries a higher and a lower rate in monitor intervals of an RTT, and follows the
-// gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4;
-// the least rate, the least step and the rule that a falling RTT earns nothing are those of the
+// gradient of a utility of throughput, RTT and losses. Dong et al., NSDI 2018, sections 3 and 4.
+// The minimum rate, the minimum step and the rule that a falling RTT adds no utility come from the
 // authors' program (github.com/PCCproject/PCC-Uspace, pcc_vivace_sender.cpp and
 // pcc_utility_manager.cpp).
 //

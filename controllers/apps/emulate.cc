@@ -16,7 +16,7 @@ using namespace kneepoint;
 
 constexpr int exit_controller_failed = 3;
 
-// Of CPU time, so generous for any machine: a controller's call takes nanoseconds.
+// A limit of CPU time, generous on any machine: a controller's call takes nanoseconds.
 constexpr std::chrono::seconds longest_call{30};
 
 int run_once(const Words& words) {

@@ -1,4 +1,4 @@
-// From a run's arguments to its result as JSON.
+// Makes a run by its arguments, and returns its result as JSON.
 #pragma once
 
 #include <map>

@@ -19,7 +19,7 @@ struct NotationParameter {
   NotationType type;
   double least;
   double most;
-  std::optional<double> fallback;  // none: it is required, or has no effect where it is absent
+  std::optional<double> fallback;  // none: the parameter is required, or has no effect if absent
   const char* unit;
   const char* meaning;
   bool is_required = false;

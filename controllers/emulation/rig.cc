@@ -17,8 +17,8 @@ namespace kneepoint {
 
 namespace {
 
-// The random streams of a run's seed. Of a stream for each direction, the uplink's comes first; the
-// downlink's is the next number.
+// The random streams of a run's seed. A stream for each direction is the uplink's; the next number
+// is the downlink's stream.
 enum Stream : uint64_t {
   link_shell = 0,
   delay_shell = 2,
@@ -219,8 +219,8 @@ void Rig::impair(Direction& direction) {
 // when its measurement begins and, if packets take no time, in which order simultaneous events draw
 // lateness.
 Microseconds Rig::runs_ahead_until_us(End from) const {
-  // From a datagram's departure until its direct effects are over: a second of latency, and a
-  // second's scheduling delay.
+  // The longest time from a datagram's departure to the end of its direct effects: a second of
+  // latency and a second of scheduling delay.
   constexpr Microseconds longest_way_us = 2'000'000;
   const HostModel& host = scenario_.host;
   const bool draws = host.wake_mean_us > 0 or not host.delays_us.empty();

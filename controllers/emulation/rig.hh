@@ -103,7 +103,7 @@ class Rig {
     parts_.push_back(part);
     return *part;
   }
-  // The same for a part that acts on the events of a place.
+  // Makes a part that acts on the events of a place.
   template <class Part, class... Arguments>
   Part& add_at(size_t place, Arguments&&... arguments) {
     Part& part = add<Part>(std::forward<Arguments>(arguments)...);

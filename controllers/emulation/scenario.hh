@@ -83,9 +83,9 @@ struct Scenario {
   double measure_from_s = 0;                  // endless flows' figures start here
   uint64_t seed = 0;
   bool trusts_entries = false;         // they run without Landlock and seccomp
-  uint64_t entry_lookahead_us = 1000;  // how far ahead entries hear what will reach them
+  uint64_t entry_lookahead_us = 1000;  // how far ahead entries learn of their arrivals
 
-  // From JSON that follows schema(). Throws std::invalid_argument, naming `name`, the key and the
+  // Reads JSON that follows schema(). Throws std::invalid_argument, naming `name`, the key and the
   // problem with its value, for a scenario that cannot run.
   static Scenario parse(const std::string& name, std::string_view text);
   static Scenario read(const std::string& name, const JsonValue& value);

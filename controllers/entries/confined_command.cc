@@ -96,7 +96,7 @@ int enter_filter(bool has_network, bool keeps_signals) {
 #ifdef SYS_fork
   filter.rules({SYS_fork, SYS_vfork}, CallFilter::notify);
 #endif
-  // Other processes and their memory.
+  // System calls for other processes and their memory.
   filter.rules({SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise,
                 SYS_process_mrelease, SYS_move_pages, SYS_migrate_pages, SYS_kcmp, SYS_pidfd_open,
                 SYS_pidfd_getfd, SYS_pidfd_send_signal},
@@ -106,7 +106,7 @@ int enter_filter(bool has_network, bool keeps_signals) {
       {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl,
        SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_mq_open, SYS_mq_unlink},
       refuse);
-  // Other file systems and namespaces.
+  // System calls for other file systems and namespaces.
   filter.rules(
       {SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_mount_setattr, SYS_fsopen,
        SYS_fspick, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at},

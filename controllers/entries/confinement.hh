@@ -22,7 +22,7 @@ struct Interpreter {
 };
 
 // An interpreter loads modules as it runs, from copies in memory: the pages of the files themselves
-// would show what earlier runs have read. Requires namespaces.
+// would reveal the reads of earlier runs. Requires namespaces.
 void confine_interpreter(EntryPage& page, const Interpreter& interpreter, const std::string& object,
                          const ResourceLimits& limits);
 

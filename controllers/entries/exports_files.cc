@@ -47,7 +47,7 @@ KNEEPOINT_EXPORT FILE* fopen64(const char* path, const char* mode) {
   return open_stream(path, mode);
 }
 
-// What a stream writes is discarded, whatever its file.
+// Output of a stream is discarded, whatever its file.
 KNEEPOINT_EXPORT FILE* freopen(const char*, const char* mode, FILE* stream) {
   return mode[0] == 'r' ? nullptr : stream;
 }

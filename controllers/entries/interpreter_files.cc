@@ -192,8 +192,7 @@ void add_library(Copies& copies, const fs::path& library, const std::string& tag
   }
 }
 
-// Adds the libraries that the objects among the copies need, and the libraries that those need in
-// turn.
+// Adds the libraries that the objects among the copies need, and the libraries of these libraries.
 void add_needs(Copies& copies, const fs::path& prefix) {
   std::set<std::string> known;
   std::vector<fs::path> usual{prefix / "lib"};

@@ -15,8 +15,8 @@ constexpr size_t bytes_of(const Message& message, size_t used) {
 }
 static_assert(sizeof(EntryMessages::Arrival) == sizeof(EntryMessages::Departure));
 
-// By system calls: the entry's process replaces functions of the C library, which must not be
-// called here.
+// Messages use system calls: the entry's process replaces functions of the C library, which must
+// not be called here.
 bool write_packet(int descriptor, const auto& message, size_t used) {
   const auto bytes = static_cast<long>(bytes_of(message, used));
   return syscall(SYS_write, descriptor, &message, bytes) == bytes;

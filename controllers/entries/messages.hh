@@ -50,9 +50,9 @@ struct EntryMessages {
     std::array<Arrival, max_datagrams> arrival;
   };
 
-  // What an entry waits for.
+  // What an entry waits for; `know` asks for all datagrams readable by its clock's time.
   enum Wish : uint32_t {
-    know,     // all datagrams readable by its clock's time
+    know,     // the emulator's answer alone
     arrival,  // a datagram, or until wakes_ns
     sleep,    // until wakes_ns
     end,      // nothing: it has ended

@@ -1,6 +1,6 @@
 // Namespaces of a process's own: users, processes, IPC, network, mounts and host names.
 //
-// Some kernels and some containers refuse them to users.
+// Some kernels and some containers refuse namespaces to users.
 #pragma once
 
 #include <sys/types.h>
@@ -14,8 +14,8 @@ namespace kneepoint {
 // Why this host grants no namespaces; empty: it grants them. A process asks the host once.
 const std::string& why_no_namespaces();
 
-// As fork(), but the child is the first process of its own namespaces, and root in them. The child
-// ends, with errno as its status, if its namespaces cannot be set up.
+// Like fork(), but the child is the first process of its own namespaces, and root in them. The
+// child ends, with errno as its status, if its namespaces cannot be set up.
 pid_t fork_into_namespaces(bool keeps_network = false);
 
 // Whether this process is such a child, or a program that such a child has become.

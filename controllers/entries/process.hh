@@ -70,7 +70,7 @@ class EntryWorker {
   uint64_t cpu_s_;
   EntryPage* page_ = nullptr;
   pid_t process_ = -1;
-  // Both ends, because a write to a pipe without a reader raises a signal.
+  // Both ends of the pipe, because a write to a pipe without a reader raises a signal.
   std::array<int, 2> orders_{-1, -1};
   int reports_ = -1;
   int errors_ = -1;

@@ -30,7 +30,8 @@ class Tournament {
       const uint32_t left = winners_[2 * node];
       const uint32_t right = winners_[2 * node + 1];
       const uint32_t winner = times_us_[right] < times_us_[left] ? right : left;
-      if (winner == winners_[node] and winner != place) return;  // it won before, with this time
+      if (winner == winners_[node] and winner != place)
+        return;  // the same winner, with an unchanged time
       winners_[node] = winner;
     }
   }

@@ -20,7 +20,7 @@ class HeaderStore {
     const uint64_t max_late = keeps_order_ ? 0 : 1 << 20;
     while (entries_.front().number + max_late < number) entries_.pop_front();
     auto entry = entries_.begin();
-    if (not keeps_order_) {  // entries are in any order, and this one is among the last
+    if (not keeps_order_) {  // entries are in any order, and this entry is among the last
       entry = entries_.end();
       while (entry != entries_.begin() and (--entry)->number != number) continue;
     }

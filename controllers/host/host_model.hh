@@ -49,7 +49,8 @@ class Lateness {
 
   bool waits() const { return waits_; }
 
-  // Of a timer: wake_us, an exponential of mean wake_mean_us, and the wait for the processor.
+  // Draws the lateness of a timer: wake_us, an exponential time of mean wake_mean_us, and the wait
+  // for the processor.
   [[gnu::always_inline]] Microseconds draw_timer() {
     const Microseconds late_us = run_->timers.draw(timers_);
     return waits_ ? late_us + run_->delays.draw(timers_) : late_us;

@@ -33,8 +33,8 @@ class TcpProcess final : public Process {
   void arrive(Microseconds time_us, const Packet& packet) override;
   void act(Microseconds now_us) override;
 
-  // As tcp_info's rwnd_limited and sndbuf_limited: whether its window is wider than a socket's
-  // buffer.
+  // Whether the window is wider than a socket's buffer, as in tcp_info's rwnd_limited and
+  // sndbuf_limited.
   bool is_at_bound() const override {
     return sender_.is_open() and static_cast<uint64_t>(sender_.window()) > buffered_packets_;
   }
@@ -53,14 +53,14 @@ class TcpProcess final : public Process {
   void send(Packet packet, Microseconds now_us);
 
   TcpEnd end_;
-  uint64_t buffered_packets_;  // what the smaller of the sockets' buffers holds
+  uint64_t buffered_packets_;  // capacity of the smaller buffer of the sockets
   bool is_client_ = false;
   TcpSender sender_;
   TcpReceiver receiver_;
   std::unique_ptr<Application> application_;
   Microseconds start_us_ = never;
   Microseconds stop_us_ = never;
-  FlowMeter* sent_meter_ = nullptr;  // of the flow's data, where it is measured
+  FlowMeter* sent_meter_ = nullptr;  // records the flow's data sent; null: not measured
   FlowMeter* received_meter_ = nullptr;
   TimedPackets inbox_{};
   Microseconds planned_us_ = never;

@@ -23,9 +23,9 @@ class DelayTrace {
   // Begins with a delay, and adds a step to it in the second half of each period.
   static DelayTrace square(Microseconds delay_us, Microseconds step_us, Microseconds period_us);
 
-  // From a text with lines `TIME_MS DELAY_MS` in ascending order of time: each delay holds from its
-  // time on, the first delay also before it. Throws std::invalid_argument, naming `name` and the
-  // line, if times do not ascend, if a delay is longer than a minute, or if there is no line.
+  // Reads a text with lines `TIME_MS DELAY_MS` in ascending order of time: each delay holds from
+  // its time on, the first delay also before it. Throws std::invalid_argument, naming `name` and
+  // the line, if times do not ascend, if a delay is longer than a minute, or if there is no line.
   DelayTrace(const std::string& name, std::string_view text);
 
   static DelayTrace load(const std::filesystem::path& path);

@@ -58,7 +58,8 @@ constexpr NotationParameter time_ms(const char* name, double fallback, const cha
   return {name, NotationType::real, 0, 60'000, fallback, "ms", meaning};
 }
 
-// From a description such as "on_off:on=5,off=1"; see docs/emulator.md and Notation.
+// Makes an impairment from a description such as "on_off:on=5,off=1"; see docs/emulator.md and
+// Notation.
 inline std::unique_ptr<Impairment> make_impairment(const std::string& description, uint64_t seed) {
   return Impairments::make({"impairment", description, Impairments::kinds()}, Random(seed));
 }

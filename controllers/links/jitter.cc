@@ -13,7 +13,7 @@ using Draw = double (*)(Random& random);
 
 double draw_uniform(Random& random) { return 2 * random.uniform() - 1; }
 
-// Of shape 3, as in netem: the mean is 3/2, the variance 3/4.
+// The shape is 3, as in netem: the mean is 3/2, the variance 3/4.
 double draw_pareto(Random& random) {
   return (portable::exp(portable::log(random.uniform()) / -3) - 1.5) / std::sqrt(0.75);
 }

@@ -12,7 +12,7 @@ namespace kneepoint {
 
 class Opportunities {
  public:
-  enum class AtEnd { stop, repeat };  // what happens after the trace's last line
+  enum class AtEnd { stop, repeat };  // behaviour after the trace's last line
 
   // The trace must outlive the opportunities.
   Opportunities(const Trace& trace, AtEnd at_end) : trace_(trace), at_end_(at_end) {}

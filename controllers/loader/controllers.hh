@@ -20,7 +20,7 @@ class Controllers {
   // Args:
   //   wanted: a name, or, with a slash or .so at its end, a path.
   //   sha256: the shared object's digest; empty: any.
-  //   offer: what the transport offers to the controller.
+  // offer: the transport's offer to the controller.
   //
   // Throws std::invalid_argument for an unknown controller or parameter, a value out of range, a
   // file that is no controller or crashes or hangs when loaded, a file with another digest, and a

@@ -62,7 +62,7 @@ class Counts {
   void count(uint64_t key, Page& page, uint16_t low);
 
   std::map<uint64_t, Page> pages_{};
-  std::map<uint64_t, uint64_t> carried_{};  // what wrap-arounds took from bytes, by number
+  std::map<uint64_t, uint64_t> carried_{};  // by number: amounts lost when bytes wrapped around
   uint64_t total_ = 0;
 };
 

@@ -23,7 +23,7 @@ struct LogFigures {
   Milliseconds end_ms = 0;    // of the last
   bool is_torn = false;       // the last line has no end
   OverTime over_time{};       // since the log's base timestamp
-  // What forks of mahimahi add to a log: events of other kinds, and further words of an event.
+  // Additions of mahimahi's forks to a log: events of other kinds, and further words of an event.
   std::map<std::string, uint64_t> other_events{};
   uint64_t longer_events = 0;
 };

@@ -110,7 +110,7 @@ class Meter {
     // For each delay, the number of ranges of delays that begin at it minus the number that end
     // before it.
     std::vector<uint32_t> changes{};
-    Counts begin{};  // the same for longer delays
+    Counts begin{};  // begins of ranges at longer delays
     Counts cease{};
     int32_t first_ms = -1;  // the first arrival
     int32_t first_delay_ms = 0;

@@ -93,7 +93,7 @@ class DrrQueue final : public PacketQueue {
   std::vector<uint16_t> class_of_flow_{};
   std::map<uint16_t, Share> shares_{};
   std::deque<uint16_t> active_{};  // with packets, in the order of their turns
-  bool is_new_turn_ = true;        // of the first of the active ones
+  bool is_new_turn_ = true;        // of the first active flow
 };
 
 const Queues::Registration<DrrQueue> registration{

@@ -93,7 +93,7 @@ class DualPi2Queue final : public PacketQueue {
     return ramp_us_ == 0 ? 1 : std::min((delay_us - ramp_begin_us_) / ramp_us_, 1.0);
   }
 
-  // By weights: classic packets earn their share with the L4S bytes sent before them.
+  // Serves by weights: classic packets earn their share with the L4S bytes sent before them.
   bool serves_l4s() {
     if (l4s_.fifo.empty()) return false;
     if (classic_.fifo.empty()) return true;

@@ -42,8 +42,8 @@ inline Microseconds time_us(const Notation& given, const char* name) {
   return static_cast<Microseconds>(given[name]) * 1000;
 }
 
-// From a description such as "infinite", "droptail:packets=100" or "codel:target=5,interval=100";
-// see docs/emulator.md and Notation.
+// Makes a queue from a description such as "infinite", "droptail:packets=100" or
+// "codel:target=5,interval=100"; see docs/emulator.md and Notation.
 inline std::unique_ptr<PacketQueue> make_packet_queue(const std::string& description,
                                                       uint64_t seed) {
   return Queues::make({"queue", description, Queues::kinds()}, seed);

@@ -120,8 +120,8 @@ TEST(datagrams_report_repeated_keepalives) {
   EXPECT_EQUAL(t.controller.keepalives[2].is_repeated, false);
 }
 
-// RFC 9438, section 4.8: losses of packets in flight during the silence belong to it; a loss of a
-// packet that left after it is a new one.
+// RFC 9438, section 4.8: losses of packets in flight during a silence belong to its congestion
+// event; the loss of a packet that left later is a new event.
 TEST(a_silence_and_the_losses_before_it_are_one_congestion_event) {
   Datagrams<Silenced> t;
   t.send(8);

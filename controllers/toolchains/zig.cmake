@@ -1,5 +1,5 @@
-# Compiles for another system or an older C library with the Python package ziglang, which brings
-# clang, libc++ and the headers of all of them:
+# Compiles for another system or an older C library with the Python package ziglang, which contains
+# clang, libc++ and the headers of all these systems:
 #
 #   KNEEPOINT_TARGET=x86_64-linux-gnu.2.28 controllers/build.sh -- programs controllers
 #
@@ -20,16 +20,16 @@ else()
   set(CMAKE_SYSTEM_NAME Linux)
 endif()
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES KNEEPOINT_TARGET)
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)  # a program takes another libc++ than ours
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)  # a test program would link another libc++
 set(CMAKE_CXX_COMPILER ${CMAKE_CURRENT_LIST_DIR}/zig-clang++)
 set(CMAKE_CXX_COMPILER_TARGET ${KNEEPOINT_TARGET})
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   set(KNEEPOINT_STATIC_LIBRARY ON CACHE BOOL "As zig links it")
 endif()
-# Its linker knows no version scripts for programs.
+# zig's linker does not support version scripts for programs.
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
-if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")  # where it loses what catches exceptions
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "WASI")  # there -flto loses the handlers of exceptions
   set(CMAKE_CXX_FLAGS_RELEASE_INIT "-flto")  # a tenth smaller, and as fast as with g++
 endif()
 foreach(kind EXE SHARED MODULE)

@@ -84,7 +84,7 @@ class ContestSender {
   // When the sender acts without an arrival: for a keepalive, or for the next paced datagram.
   Microseconds wakes_us() const { return std::min(idle_deadline_us(), held_back_until_us_); }
 
-  // When a keepalive is due if nothing happens until then.
+  // When a keepalive is due if no event precedes it.
   Microseconds idle_deadline_us() const { return last_activity_us_ + silence_us_; }
 
   // The silence is over: the next datagram is sent regardless of the window. A rule that handles
@@ -168,8 +168,8 @@ class ContestSender {
   uint64_t next_ack_expected_ = 0;
   uint64_t delivered_ = 0;
   MissingNumbers missing_{};
-  // The first number sent after the last congestion event, which is a loss or a silence; and the
-  // same for recovery, 0 if the event was a silence.
+  // The first number sent after the last congestion event, a loss or a silence, and the first
+  // number sent after the last loss, 0 if the last event was a silence.
   uint64_t congestion_end_ = 0;
   uint64_t recovery_end_ = 0;
   uint64_t expected_in_silence_ = std::numeric_limits<uint64_t>::max();  // at the last keepalive

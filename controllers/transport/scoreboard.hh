@@ -113,7 +113,7 @@ class Scoreboard {
   }
 
   // NextSeg, rules 1, 3 and 4: the first lost segment; the first segment below the highest sacked
-  // one that was sent once; and the last segment that is not sacked.
+  // segment that was sent once; and the last segment that is not sacked.
   std::optional<uint64_t> first_lost() {
     while (not lost_.empty() and (lost_.top() < una_ or not at(lost_.top()).is_lost)) lost_.pop();
     return lost_.empty() ? std::nullopt : std::optional{lost_.top()};
@@ -186,7 +186,7 @@ class Scoreboard {
   uint64_t highest_sacked_ = 0;
   uint64_t losses_ = 0;
   uint64_t unrepaired_ = 0;
-  uint64_t duplicates_ = 0;  // without SACK: those that no acknowledgment covers yet
+  uint64_t duplicates_ = 0;  // without SACK: duplicates that no acknowledgment covers yet
   std::vector<Delivery> deliveries_{};
   std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>>
       lost_{};              // some were delivered or retransmitted

@@ -7,8 +7,8 @@
 
 _LIBCPP_BEGIN_NAMESPACE_STD
 
-// Writes an integer without a fraction. The shortest notation, the only one that the emulator's
-// sources ask for, writes an integer of more than 22 digits with an exponent.
+// Writes an integer without a fraction. The emulator's sources use only the shortest notation,
+// which writes an integer of more than 22 digits with an exponent.
 to_chars_result __d2fixed_buffered_n(char* first, char* last, double integer, uint32_t) {
   char digits[40];
   char* begin = std::end(digits);

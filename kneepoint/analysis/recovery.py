@@ -52,7 +52,7 @@ def recovery(study: StudyRuns, published: pd.DataFrame) -> pd.DataFrame:
     """Returns how well the tables of a fit, among the published rows, determine its parameters.
 
     Returns:
-        As `recovered`, with a column fitted_rows.
+        Like `recovered`, with a column fitted_rows.
     """
     rows = fitted_rows(published, study.config.fit)
     assert isinstance(study.config.objective, Fit)

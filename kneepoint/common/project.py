@@ -37,7 +37,7 @@ def find_config(folder: Path) -> Path | None:
     belong to the owner of `folder`.
 
     Raises:
-        KneepointError: a folder has two, or the configuration is another user's.
+        KneepointError: a folder has two configurations, or the configuration is another user's.
     """
     for place in (folder, *folder.parents):
         found = [place / name for name in _CONFIGURATIONS if os.path.lexists(place / name)]

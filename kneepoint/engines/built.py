@@ -1,8 +1,7 @@
 """Whether programs and controllers are built from the present sources, and as they were built.
 
-build/sources/NAME lists the digests of all sources of NAME, and of what was built of them, as
-controllers/build.sh writes it; kneepoint.engines.own writes such a list for a project's own
-controllers.
+controllers/build.sh writes build/sources/NAME, the digests of all sources of NAME and of the files
+built from them; kneepoint.engines.own writes such a list for a project's own controllers.
 """
 
 from collections.abc import Iterable

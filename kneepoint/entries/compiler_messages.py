@@ -21,8 +21,8 @@ _MOST_MESSAGE = 4000
 def own_part(message: str, own: Collection[str], names: Mapping[str, str]) -> str:
     """Returns the lines of a message about an entry's files, with control characters escaped.
 
-    Lines of other files are never quoted, because `#line` can name any file. Of an error in a
-    system header only the text is kept.
+    Lines of other files are never quoted, because `#line` can name any file. An error in a system
+    header keeps only its text.
 
     Args:
         message: message of a compiler or linker.

@@ -67,7 +67,7 @@ SCORES = {
             f"the omniscient sender's, {_AVERAGED}",
             is_ratio=True,
         ),
-        # As the course's public scorer computes it from the link's log, which has no losses besides
+        # The course's public scorer computes this score from the link's log, whose only losses are
         # the queue's: 100 - 8 x for x up to 10, 200 / x beyond.
         Score(
             "transhub",

@@ -355,7 +355,7 @@ class _Taken:
 
 
 class _Capped(io.RawIOBase):
-    """A stream that raises an error after `most` bytes, whatever an archive's headers promise."""
+    """A stream that raises an error after `most` bytes, independently of an archive's headers."""
 
     def __init__(self, stream: Any, most: int) -> None:
         self._stream = stream

@@ -98,7 +98,7 @@ def open_cluster(cores: int) -> Iterator[Cluster]:
     command += ["--include-dashboard=False", "--include-log-monitor=False"]
     # Workers import this package from the same place, whatever their folder.
     path = os.pathsep.join(filter(None, [str(PACKAGE.parent), os.environ.get("PYTHONPATH")]))
-    # Ray makes its folder readable for all users, so that folder lies in a private one.
+    # Ray makes its folder readable for all users, so that folder lies in a private folder.
     with private_folder("ray", _SHORT) as folder, (folder / "log").open("wb") as log:
         server = subprocess.Popen(
             [*command, f"--temp-dir={folder}/ray"],

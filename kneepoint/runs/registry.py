@@ -110,8 +110,8 @@ def inputs_of(
     """Returns the digest of each input by its name; "" for a missing input.
 
     Names are paths relative to the folder of the configuration, of the shipped configuration or of
-    the results, so that they do not name a user's home. Of the main file only the seed and the
-    settings of this experiment count.
+    the results, so that they do not name a user's home. Only the seed and the settings of this
+    experiment count in the main file.
     """
     config, results = workflow.path.parent, workflow.results
     shipped = [path for path in experiment.config_files if path.is_relative_to(SHIPPED)]

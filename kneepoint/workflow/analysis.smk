@@ -1,5 +1,5 @@
-# From results to checked tables, such as results/audit.parquet. A stage whose table an experiment reads is
-# a job of its own; all others are one.
+# From results to checked tables, such as results/audit.parquet. A stage whose table an experiment
+# reads is a job of its own; all other stages are one job.
 ALONE = [name for name in STAGES if STAGES[name].feeds_experiments]
 TOGETHER = [name for name in STAGES if name not in ALONE]
 

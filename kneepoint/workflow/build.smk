@@ -1,6 +1,7 @@
 # Also compiles all controllers in parallel, so that their own jobs only need to link them, unless
-# KNEEPOINT_OBJECTS names few; a controller that fails to compile fails in its own job. See
-# kneepoint/engines/built.py for what is built again. An installed tool has all but a project's own.
+# KNEEPOINT_OBJECTS names few; a controller that fails to compile fails in its own job.
+# kneepoint/engines/built.py decides which files are built again. An installed tool only builds a
+# project's own controllers.
 rule build_core:
     input:
         again_unless(is_current(CORE, OWN)),

@@ -24,7 +24,8 @@ from kneepoint.reports.parts import APPENDIX, AT_A_GLANCE, PARTS, part_of_table
 
 # The workflow's one Ray writes this file when it is ready; `onstart` starts it.
 CLUSTER = STATE / "cluster.json"
-# Newer than all that was made. It is written before Snakemake lists the folder, which it does once.
+# A file newer than all results. It is written before Snakemake lists the folder, which happens
+# once.
 NOW = STATE / "now"
 write_whole(NOW, f"{time.time_ns()}\n")
 EXPERIMENTS = experiments_of(WORKFLOW)
@@ -34,16 +35,16 @@ REAL_PROGRAMS = {
 
 
 def again_unless(is_current):
-    """Returns inputs with which a job runs again; none while its files are of the present inputs, as it wrote them.
+    """Returns an input that makes a job run again, or none if its files are unchanged and of the present inputs.
 
-    Everything else Snakemake notices itself: files that are missing, or newer than what was made of them, and other
-    digests among a job's parameters.
+    Snakemake itself notices all other changes: missing files, inputs newer than outputs, and changed digests among a
+    job's parameters.
     """
     return [] if is_current else [NOW]
 
 
 def source_if_gone(name):
-    """Returns the source of a controller if it is gone, which Snakemake then says."""
+    """Returns the source of a controller if it is missing, so that Snakemake reports it."""
     source = source_of_controller(name, OWN)
     return [] if source.is_file() else [source]
 
@@ -54,29 +55,29 @@ def built(*controllers):
 
 
 def digest_of(*paths):
-    """Returns a digest of what files say, without comments and layout."""
+    """Returns a digest of the content of files, without comments and layout."""
     said = [f"{path.name} {digest_of_input(path)}" for path in map(Path, paths)]
     return sha256_of("\n".join(said).encode())
 
 
 def digest_of_folder(folder, pattern):
-    """Returns a digest of what the files of a folder say."""
+    """Returns a digest of the content of the files of a folder."""
     return digest_of(*sorted(folder.rglob(pattern)))
 
 
 def sha256_of_trace(name):
-    """Returns the digest that traces.yaml lists for a trace, if it does."""
+    """Returns the digest of a trace in traces.yaml, or "" if it is not listed."""
     catalogue = load_trace_catalogue(CONFIG)
     return catalogue[name].sha256 if name in catalogue else ""
 
 
 def digest_of_network(name):
-    """Returns the digest of all that a network is prepared from."""
+    """Returns the digest of all inputs from which a network is prepared."""
     return sha256_of(made_of(CONFIG, load_network(CONFIG, name)).encode())
 
 
 def fitted_for(network):
-    """Returns the study.json whose host a network has, if it names one."""
+    """Returns the study.json of the study that a network names for its host, if any."""
     study = load_network(CONFIG, network).host_from
     return [f"{RESULTS}/{study}/study.json"] if study else []
 
@@ -93,20 +94,20 @@ def results_of(*names):
 
 @cache
 def is_valid(name):
-    """Whether the files of an experiment are what it wrote, and of the present code, programs and inputs.
+    """Whether the files of an experiment are unchanged and belong to the present code, programs and inputs.
 
-    Results may be whole, but of others, such as those of a backup, of which Snakemake has no record.
+    Complete results may belong to other inputs, such as results from a backup, of which Snakemake has no record.
     """
     folder = Path(f"{RESULTS}/{name}")
     try:
         made = read_made_by(folder)
-    except KneepointError:  # nobody knows what it wrote
+    except KneepointError:  # the origin of the results is unknown
         return False
     return made is None or not any(complaints(WORKFLOW, folder, made, EXPERIMENTS[name]))
 
 
 def is_listed(trace):
-    """Whether a trace is the one of traces.yaml, if it is there."""
+    """Whether a trace has the digest of traces.yaml, or does not exist yet."""
     path = TRACES / trace
     return not path.is_file() or sha256_of(path.read_bytes()) == sha256_of_trace(trace)
 
@@ -144,7 +145,7 @@ def host_of(experiment):
 
 
 def output_of(experiment):
-    """Returns where a job's words go: those of a job in real time to the terminal, too."""
+    """Returns the redirection of a job's output: to a log, and in real time also to the terminal."""
     log = f"{LOGS}/{experiment.rule}/{experiment.name}.log"
     is_shown = LIMITS[experiment.engine].is_real_time
     return f"> >(tee {log}) 2>&1" if is_shown else f"> {log} 2>&1"
@@ -155,14 +156,14 @@ def of(wildcards):
     return EXPERIMENTS[wildcards.experiment]
 
 
-# The analysis includes the real results that exist, and requests none. `confirm` settles the token at its end: the
-# report that it has written includes those that it made.
+# The analysis includes existing real results, and requests none. `confirm` settles the token at its
+# end: the report that it has written includes the results that it has made.
 REAL_MADE_BY = [f"{RESULTS}/{name}/{MADE_BY}" for name in names(True)]
 REAL_TOKEN = token("real_results", digest_of(*REAL_MADE_BY))
 
 
 def wanted_in_real_time():
-    """Returns the names of the real experiments that targets ask for."""
+    """Returns the names of the real experiments that targets request."""
     targets = [str(target) for target in workflow.dag_settings.targets]
     return [
         name
@@ -172,7 +173,7 @@ def wanted_in_real_time():
 
 
 def results_in(*groups):
-    """Returns the files of groups of results (see kneepoint.analysis.schema): the real ones if they are made now."""
+    """Returns the files of groups of results (see kneepoint.analysis.schema), real results if this call makes them."""
     chosen = [each for each in EXPERIMENTS.values() if each.group in groups]
     return results_of(
         *(each.name for each in chosen if wanted_in_real_time() or not each.needs_confirm)
@@ -180,7 +181,7 @@ def results_in(*groups):
 
 
 def digest_of_read(*groups):
-    """Returns a digest of what the analysis reads besides the results that are made."""
+    """Returns digests of the analysis's inputs besides the results that this call makes."""
     real = [each for each in EXPERIMENTS.values() if each.group in groups and each.needs_confirm]
     published = digest_of_folder(CONFIG.parent / "published", "*") if "published" in groups else ""
     return [published, REAL_TOKEN if real else ""]

@@ -20,7 +20,7 @@ rule fetch_trace:
         " --into {params.into:q} {wildcards.trace:q} > {log:q} 2>&1"
 
 
-# A network may have the host that a study found on another one.
+# A network may have the host that a study has found on another network.
 rule prepare_network:
     input:
         traces=lambda wildcards: [

@@ -1,6 +1,6 @@
--- What pandoc needs to know of our HTML to write Typst.
+-- Converts the report's HTML for pandoc's Typst writer.
 
--- The style of a row is that of its cells.
+-- The style of a row applies to its cells.
 local function style_row(row)
   local strong, muted = row.attr.classes:includes("strong"), row.attr.classes:includes("muted")
   row.attr = pandoc.Attr() -- nothing on paper links to it
@@ -14,7 +14,8 @@ local function style_row(row)
   end
 end
 
--- Columns with a share of the width have it, others are as wide as they need; aligned as their heads.
+-- Columns with a share of the width keep it, other columns are as wide as their content; columns are
+-- aligned like their heads.
 local function style_table(item)
   local heads = item.head.rows[#item.head.rows].cells
   local specs = {}
@@ -39,7 +40,7 @@ function Figure(figure)
   style_table(found)
   found.caption = figure.caption
   found.attr = pandoc.Attr(figure.identifier)
-  -- A long table may be torn: whole, it would leave too much of a page empty.
+  -- A long table may break over pages: in one piece it could leave much of a page empty.
   if #found.bodies[1].body < 16 then return found end
   return { pandoc.RawBlock("typst", "#show-torn["), found, pandoc.RawBlock("typst", "]") }
 end
@@ -64,7 +65,7 @@ function Header(heading)
   return heading
 end
 
--- A part holds its figures.
+-- The figures of a part stay in it.
 function Pandoc(document)
   local blocks, last = pandoc.Blocks({ pandoc.RawBlock("typst", "#part(floats: none)[") }), nil
   for _, block in ipairs(document.blocks) do

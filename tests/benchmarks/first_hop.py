@@ -61,7 +61,7 @@ def silent_network(folder: Path, contest: PreparedNetwork) -> PreparedNetwork:
 
 
 class Bench:
-    """Both engines on both networks."""
+    """Runs both engines on both networks."""
 
     def __init__(self, folder: Path, duration_s: float, busy_us: float) -> None:
         self._log = folder / "uplink.log"

@@ -7,12 +7,12 @@
 Needs the prepared networks of `make reproduce`. Reality is the contest's link with a propagation
 delay, host latency and timer lateness that all differ by a share from the guide's, each in a
 direction drawn by the search's seed. The loss of a setting is its mean difference from the best
-setting, in fresh runs in reality with the same seeds, as many as determine it to 0.2 %. The best
-setting is chosen among the settings found by any search, the leading settings of the guided search,
-and the leading settings of a search in reality of half as many trials; all run again before the
-comparison. Other searches make as many real runs as the guided search. The last table compares the
-best trial of the search in reality, which ran each setting once, with the best setting that it
-tried.
+setting, over fresh runs in reality with the same seeds; their number suffices for a precision of
+0.2 %. The best setting is chosen among the settings found by any search, the leading settings of
+the guided search, and the leading settings of a search in reality of half as many trials; all run
+again before the comparison. Other searches make as many real runs as the guided search. The last
+table compares the best trial of the search in reality, which ran each setting once, with the best
+setting that it tried.
 """
 
 import argparse

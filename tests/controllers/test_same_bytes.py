@@ -24,7 +24,7 @@ AARCH64_PACKAGES = "g++-aarch64-linux-gnu qemu-user"
 
 @dataclass(frozen=True)
 class Other:
-    """Another build, and the program that runs it.
+    """A build by another compiler, and the program that runs it.
 
     Args:
         compiler: the compiler and its options.

@@ -328,7 +328,7 @@ def test_timeouts_that_were_none_leave_the_window_as_it_was(
 
 
 def test_queue_over_time_holds_what_waits(tmp_path: Path) -> None:
-    """Of a window of 20 packets of 8 ms each, one is in transmission, and two or three
+    """In a window of 20 packets of 8 ms each, one packet is in transmission, and two or three
     propagate."""
     figures = run(
         tmp_path,

@@ -49,7 +49,7 @@ def environment(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> M
 
 def set_up(clone: Path) -> None:
     """Gives a clone our packages and programs, whose build would take minutes."""
-    os.utime(clone / "requirements.txt", (0, 0))  # as old as the installed packages
+    os.utime(clone / "requirements.txt", (0, 0))  # not newer than the installed packages
     (clone / ".venv").symlink_to(sys.prefix)
     (clone / "build").mkdir()
     if not (ROOT / "build/emulate").exists():

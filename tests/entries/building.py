@@ -133,7 +133,7 @@ def require_twins(
     rule: str,
     parameters: dict[str, float],
 ) -> None:
-    """Fails unless an entry's runs are those of the built-in controller, seed by seed."""
+    """Fails unless an entry's runs equal the runs of the built-in controller, seed by seed."""
     scenario = {**scenario, "host_latency_us": 600}
     entries = run_batch([{**scenario, "seed": seed} for seed in _SEEDS])
     options = [("--seed", str(seed), "--host-latency-us", "600") for seed in _SEEDS]

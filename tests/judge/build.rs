@@ -1,4 +1,5 @@
-//! Has the C compiler check that src/interface.rs is laid out as controllers/algorithms/interface.h.
+//! Lets the C compiler check that src/interface.rs has the layout of
+//! controllers/algorithms/interface.h.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-"""Our controllers beside those of QUIC stacks: throughput and delay on the same links.
+"""Our controllers beside the controllers of QUIC stacks: throughput and delay on the same links.
 
     make judge build
     python -m tests.judge.compare [THEIRS]

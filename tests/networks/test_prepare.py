@@ -104,8 +104,8 @@ def test_prepare_writes_traces_and_description(tmp_path: Path, prepare: Prepare)
         "duration_s": None,
         "host_model": "event-loop",
         "host_latency_us": 700,
-        # The downlink ends the run at 1000. Opportunities at 0, 500 and 1000; ages of the signal
-        # 1 and 500 to 1, and element 475 of these 501 is 475.
+        # The downlink ends the run at 1000. The uplink has opportunities at 0, 500 and 1000: the
+        # 501 signal delays are 1 and 500 to 1 ms, and element 475 is 475.
         "omniscient": {
             "capacity_mbps": 3 * 1504 * 8 / 1e6,
             "signal_delay_p95_ms": 475,

@@ -1,5 +1,5 @@
-"""The settings of queues and impairments: the configuration refuses exactly those that the emulator
-refuses."""
+"""The settings of queues and impairments: the configuration refuses exactly the settings that the
+emulator refuses."""
 
 import itertools
 import json

@@ -137,12 +137,12 @@ def test_unit_that_nothing_tells_is_asked_for(
 
 # Formats of recordings ---------------------------------------------------------------
 
-# As the HSDPA logs of Norway: seconds, ms since the beginning, latitude, longitude, bytes, ms.
+# The format of Norway's HSDPA logs: seconds, ms since the start, latitude, longitude, bytes, ms.
 NORWAY = "".join(
     f"{1289406399 + k} {549 + 1000 * k} 59.85 10.77 {125_000 * (1 + k % 2)} 1000\n"
     for k in range(60)
 )
-# As Pensieve's: seconds and Mbit/s.
+# Pensieve's format: seconds and Mbit/s.
 PENSIEVE = "".join(f"{k / 2}\t{1 + k % 2}\n" for k in range(60))
 RATES = [(k / 2, 1 + k % 2) for k in range(60)]
 TRUE_MS = trace_of_rates((Fraction(500), Fraction(rate)) for _, rate in RATES)

@@ -1,4 +1,5 @@
-// A window that grows and shrinks by powers of itself around a delay that follows the link's rate.
+// The window grows and shrinks by powers of itself around a target delay that follows the link's
+// rate.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -8,8 +9,8 @@
 namespace kneepoint {
 namespace {
 
-// Acknowledgments per millisecond of the receiver's clock, with exponentially falling weights.
-// Early on, what has no history yet does not count as silence.
+// Acknowledgments per millisecond of the receiver's clock, with exponentially falling weights. The
+// time before the first acknowledgment does not count as silence.
 class Rate {
  public:
   explicit Rate(double span_ms) : span_ms_(span_ms) {}

@@ -43,7 +43,7 @@ def test_t_test_by_hand() -> None:
 
 
 def test_what_is_known_already_narrows_what_the_rest_can_change() -> None:
-    # Of four pairs three are known: t = -3.46 / sqrt(1 - 3/4) = -6.93, p = 0.0101.
+    # Three of four pairs are known: t = -3.46 / sqrt(1 - 3/4) = -6.93, p = 0.0101.
     values = [[10.0, 10, 10], [9.0, 8, 7]]
     assert judged(values, p=0.0102, pairs=4) == [False, True]
     assert judged(values, p=0.0100, pairs=4) == [False, False]

@@ -1,4 +1,4 @@
-"""The language of rules, and what the controller makes of it."""
+"""The language of rules, and the behaviour of the controller `rule`."""
 
 import statistics
 import subprocess
@@ -147,7 +147,8 @@ def test_rate_threshold_is_its_rule_in_every_digit(contest: Link) -> None:
         "w = w + (packet * (5 / (w / packet)) if x < 20 else packet * (-0.005 * (x / ms)));"
         "window = w * 0.995 ** (x / ms)"
     )
-    # Without 9 operators for units, with 3 for the filter, a silence and a loss.
+    # The page counts 15 operators: not the 9 for units, but 3 more for the filter, the silence and
+    # the loss.
     assert rule.operators - 9 + 3 == 15
     for seed in ("1", "2"):
         options = ("--seed", seed, "--host-latency-us", "600")

@@ -28,7 +28,7 @@ def test_one_value_has_no_interval_and_none_nothing() -> None:
 
 
 def test_prediction_interval_of_one_further_value_is_the_printed_one() -> None:
-    # Of the same book, section 4.7: 50.10 -+ 2.776 * sqrt(1 + 1/5) * 1.31 is (46.1, 54.1).
+    # Section 4.7 of the same book: 50.10 -+ 2.776 * sqrt(1 + 1/5) * 1.31 is (46.1, 54.1).
     assert prediction_interval(VALUES, 1, 0.95) == pytest.approx((46.1, 54.1), abs=0.06)
     assert all(map(math.isnan, prediction_interval(VALUES[:1], 1, 0.95)))
     assert all(map(math.isnan, prediction_interval(VALUES, 0, 0.95)))

@@ -80,7 +80,7 @@ def test_least_pairs_are_just_enough(comparisons: int, n: int) -> None:
 
 
 def test_holm_corrects_the_least_most() -> None:
-    # By hand: 4 x 0.005, 3 x 0.01, 2 x 0.03; then at least the value before.
+    # Computed by hand: 4 x 0.005, 3 x 0.01, 2 x 0.03; then at least the value before.
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1, 1]
     assert holm([0.02, math.nan, 0.5]) == pytest.approx([0.04, math.nan, 0.5], nan_ok=True)

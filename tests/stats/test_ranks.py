@@ -27,7 +27,7 @@ def test_all_runs_together_are_the_largest_subset() -> None:
     values = [90, 99, 99.5, 100, 100, 100, 100.5, 101, 110]
     assert enough_runs(values, seed=1, within=0.01).runs == 9
     assert enough_runs(values, seed=1, within=0.0099).runs is None
-    equal = enough_runs([7.0] * 9, seed=1)  # enough once there is an interval
+    equal = enough_runs([7.0] * 9, seed=1)  # equal values suffice as soon as they have an interval
     assert equal == SufficientRuns(6, 9) and str(equal) == "6"
 
 

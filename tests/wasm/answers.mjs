@@ -1,5 +1,6 @@
-// Calls methods of the emulator, [NAME, ARGUMENT...] a line of stdin, and prints each answer as JSON;
-// of `digest`, the SHA-256 of a text, which is then forgotten; of `trap`, a run that a trap ends.
+// Calls methods of the emulator, one [NAME, ARGUMENT...] per line of stdin, and prints each answer
+// as JSON. `digest` prints the SHA-256 of a text and forgets the text; `trap` makes a run that a
+// trap ends.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -75,7 +75,7 @@ def written(rng: Random) -> str:
 
 
 def answers(texts: list[str], settings: str = "") -> list[dict[str, Any]]:
-    """Returns what the module says of rules."""
+    """Returns the module's answers about rules."""
     return [json.loads(said) for said in answers_in_node([("rule", settings, t) for t in texts])]
 
 

@@ -114,7 +114,7 @@ def test_input_that_looks_older_than_results_reruns_what_reads_it(
     changes: list[tuple[str, str, str]],
     jobs: set[str],
 ) -> None:
-    """As after `cp -p`, `rsync -t` or a restored backup."""
+    """This happens after `cp -p`, `rsync -t` or a restored backup."""
     assert "has changed" not in verify(checkout)
     results = [each for each in (checkout.folder / "results/one").rglob("*") if each.is_file()]
     before_ns = min(each.stat().st_mtime_ns for each in results) - 1
@@ -135,7 +135,7 @@ def test_inputs_that_look_newer_rerun_what_reads_them(
 def test_a_whole_older_folder_in_the_place_of_a_newer_one_is_made_again(
     checkout: Checkout, finished: list[str], tmp_path: Path
 ) -> None:
-    """Such as from a backup: it is intact, but belongs to another study."""
+    """It may come from a backup: it is intact, but belongs to another study."""
     folder, older = checkout.folder / "results/one/grid", tmp_path / "older"
     shutil.copytree(folder, older)
     with changed(checkout, STUDY):
@@ -167,7 +167,7 @@ def test_results_that_are_not_what_was_written_are_made_again(
 def test_results_that_snakemake_does_not_know_are_made_again_by_other_code(
     checkout: Checkout, finished: list[str], tmp_path: Path
 ) -> None:
-    """Such as after its records were removed, or older results restored."""
+    """This happens after its records were removed, or older results restored."""
     known = checkout.folder / ".snakemake/metadata"
     known.rename(tmp_path / "known")
     try:
@@ -189,7 +189,7 @@ def test_results_that_snakemake_does_not_know_are_made_again_by_other_code(
 def test_program_that_looks_older_than_results_is_built_and_run_again(
     checkout: Checkout, finished: list[str], program: str, jobs: set[str]
 ) -> None:
-    """As after `cp -p` of a build by another compiler."""
+    """This happens after `cp -p` of a build by another compiler."""
     path = checkout.folder / "build" / program
     content, times_ns = path.read_bytes(), path.stat().st_mtime_ns
     path.write_bytes(content + b"\0")
@@ -278,7 +278,8 @@ fi
 def test_build_that_gives_the_same_bytes_changes_no_result(
     checkout: Checkout, finished: list[str], finished_workflow: Finished
 ) -> None:
-    """As after a new comment in all sources: every run is in its journal, and the build copies."""
+    """This happens after a new comment in all sources: every run is in its journal, and the build
+    copies."""
     build = checkout.folder / "build"
     programs = [checkout.folder / "build" / Path(path).name for path in PROGRAMS]
     (build / "saved/controllers").mkdir(parents=True, exist_ok=True)

@@ -127,11 +127,10 @@ TABLES = (
         whole("row"),
         text("kind"),
         text("metric", optional=True),
-        # By how much the metric is off, and the least size that counts, as differences of
-        # logarithms.
+        # The error of the metric, and the least error that counts, as differences of logarithms.
         real("size", "limit"),
         # The range that the row's other numbers, its neighbours along a parameter or throughput, or
-        # one further run allow; NaN: no bound. Of a selection: the number of runs.
+        # one further run allow; NaN: no bound. For a selection: the number of runs.
         real("low", "high"),
         text("along", optional=True),
         # The row of the same table that this row repeats, or the row that it conflicts with.

@@ -34,7 +34,7 @@ def relative_runs(runs: pd.DataFrame, trials: Sequence[int], bounds: "pd.Series[
         bounds: the power of each network's bound, by name.
 
     Returns:
-        As many runs as every setting has on every network.
+        The number of runs that every setting has on every network.
     """
     place = runs.groupby(["trial", "network"]).cumcount()
     wide = runs.assign(place=place).pivot_table(

@@ -76,7 +76,7 @@ def climb(
     list_runs: Callable[[int, int, int], list[PlannedRun]],
     spoils: Callable[[RunRecord], bool],
 ) -> Generator[Batch, Iterator[FinishedRun], tuple[list[Level], list[PlannedRun]]]:
-    """Doubles the number of concurrent runs until their results differ from those of single runs.
+    """Doubles the number of concurrent runs until their results differ from single runs' results.
 
     Args:
         wanted: the configured probe.

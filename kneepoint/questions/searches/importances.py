@@ -31,10 +31,10 @@ def importances(
         minimised: whether a smaller value is better.
 
     Returns:
-        By parameter, its importance for reaching the best tenth (PED-ANOVA; the sum is 1), and the
-        share of the variance over all ranges that it explains alone (fANOVA; the sum is at most 1).
-        Both are empty for a single parameter or fewer than LEAST_TRIALS trials, the second also if
-        all values are equal.
+        For each parameter, its importance for reaching the best tenth (PED-ANOVA; the sum is 1),
+        and the share of the variance over all ranges that it explains alone (fANOVA; the sum is at
+        most 1). Both are empty for a single parameter or fewer than LEAST_TRIALS trials, the second
+        also if all values are equal.
     """
     done = trials.dropna(subset=["value"])
     if len(searched) < 2 or len(done) < LEAST_TRIALS:

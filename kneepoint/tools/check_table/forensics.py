@@ -463,7 +463,7 @@ def _is_product(numbers: Sequence[Number], unit: float, slack: float) -> bool:
 def _is_rounded(
     numbers: Sequence[Number], unit: float, slack: float, truncated: Sequence[bool] = (False,) * 3
 ) -> bool:
-    """As `_is_product`, for known rounding or truncation of each number."""
+    """Like `_is_product`, for known rounding or truncation of each number."""
     a, b, c = (n.range(way, slack / 2) for n, way in zip(numbers, truncated, strict=True))
     return a[0] * b[0] * unit <= c[1] and c[0] <= a[1] * b[1] * unit
 

@@ -82,7 +82,7 @@ def disguised(network: PreparedNetwork, seed: str, folder: Path, where: str) -> 
 
     Raises:
         KneepointError: a network in `where` has no recording or a recording that is too short, or
-            the folder has traces that differ from those of seed and recording.
+        the folder has traces that differ from the traces of seed and recording.
     """
     if not (network.uplink.trace and network.downlink.trace):
         raise KneepointError(

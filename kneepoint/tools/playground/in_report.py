@@ -80,7 +80,7 @@ def _address(job: Job, row: Mapping[str, Any], links: Mapping[str, Any]) -> str:
     traffic = row["traffic"] if isinstance(row["traffic"], str) else None
     try:
         spec = spec_of(job, {**row, "traffic": traffic})
-    except KneepointError:  # what ran is there no longer, or no file describes it
+    except KneepointError:  # the controller no longer exists, or no file describes the run
         return ""
     controllers = {flow.get("controller", "") for flow in spec.scenario()["flows"]}
     if any(is_own(name, job.workflow.own_sources) for name in controllers):

@@ -1,5 +1,4 @@
-// Entries that mean harm, and some that are only broken: the environment names
-// the attack.
+// Malicious entries, and some that are only broken; the environment names the attack.
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -69,8 +68,7 @@ void wait_for_ever() {
   std::exit(9);
 }
 
-// Words that the tests look for: an attack that got what it wanted says
-// something else.
+// The tests look for these words: an attack that has succeeded prints other words.
 void look_at(bool is_seen) { leave(is_seen ? "seen: the secret" : "nothing to be seen"); }
 
 bool can_read_by_system_call(const char* path) {
@@ -92,7 +90,7 @@ struct stat unseen() {
   return status;
 }
 
-// What tells one run, or one host, from another.
+// Whether the status distinguishes one run, or one host, from another.
 bool has_times(const struct stat& status) {
   return status.st_atime != 0 or status.st_mtime != 0 or status.st_ctime != 0 or
          status.st_size != 0;
@@ -113,7 +111,7 @@ int opened_object() {
   return static_cast<int>(syscall(SYS_openat, AT_FDCWD, own_object(), O_RDONLY));
 }
 
-// The C library's own, in place of which the host's stands.
+// The function of the C library, which the host replaces.
 template <class Function>
 Function* hidden(const char* name) {
   return reinterpret_cast<Function*>(dlsym(dlopen("libc.so.6", RTLD_NOW), name));
@@ -144,8 +142,8 @@ void hear(Messages& messages) {
   syscall(SYS_read, Messages::orders_descriptor, &messages.order, sizeof messages.order);
 }
 
-// A sender that speaks to the emulator itself, with twenty datagrams in flight. All of them left at
-// the run's beginning, it says, so that they leave as early as can be.
+// A sender that speaks to the emulator itself, with twenty datagrams in flight. It claims that all
+// of them left at the start of the run, so that they leave as early as possible.
 void speak(uint32_t most_claimed = Messages::max_datagrams) {
   Messages own{};
   uint32_t in_flight = 0;
@@ -164,7 +162,7 @@ void speak(uint32_t most_claimed = Messages::max_datagrams) {
   }
 }
 
-// A report of each size, which waits for nothing and otherwise says whatever its bytes say.
+// Reports of many sizes, without a wait and with arbitrary bytes.
 void babble() {
   std::vector<unsigned char> content(70'000);
   for (size_t i = offsetof(Messages::Report, departures); i < content.size(); ++i)
@@ -176,7 +174,7 @@ void babble() {
   }
 }
 
-// What the emulator has to say is written over before the host reads it: it only fools itself.
+// The entry overwrites the emulator's orders before the host reads them: it only fools itself.
 void forge_orders() {
   Messages own{};
   own.report = {};
@@ -194,7 +192,7 @@ void forge_orders() {
   }
 }
 
-// That reach other processes, the kernel or its clocks.
+// System calls that reach other processes, the kernel or its clocks.
 const std::map<std::string, long> calls{{"setpriority", SYS_setpriority},
                                         {"sched_setaffinity", SYS_sched_setaffinity},
                                         {"sched_setscheduler", SYS_sched_setscheduler},
@@ -259,7 +257,7 @@ const std::map<std::string, long> calls{{"setpriority", SYS_setpriority},
                                         {"splice", SYS_splice},
                                         {"vmsplice", SYS_vmsplice}};
 
-// In real time: all ways to send that are not the library's, with content of another size.
+// In real time: all ways to send without the library, with content of another size.
 struct Content {
   char text[2 * datagram_bytes] = {};
   iovec part{text, 10};
@@ -364,7 +362,8 @@ const std::map<std::string, void (*)()> attacks{
      }},
     {"memory",
      [] {
-       // Untouched: the limit is of space, and CPU time has its own.
+       // The memory is not touched: the limit is on address space, and CPU time has a limit of its
+       // own.
        std::vector<std::unique_ptr<char[]>> all;
        while (true) all.emplace_back(new char[1 << 20]);
      }},
@@ -679,7 +678,7 @@ const std::map<std::string, void (*)()> attacks{
        send_one(connected_socket());
        leave("it goes on");
      }},
-    // An answer that can be seen before it is awaited is a clock for whoever counts meanwhile.
+    // If an entry sees an answer before it waits for it, counting until then gives it a clock.
     {"peeks_at_orders_by_their_size",
      [] {
        int bytes;
@@ -707,8 +706,8 @@ const std::map<std::string, void (*)()> attacks{
      }},
     {"counts_how_often_it_is_interrupted",
      [] {
-       // Where the C library has the kernel tell the processor's number, its critical sections tell
-       // of each interruption.
+       // Where the kernel reports the processor's number to the C library, restartable sequences
+       // reveal each interruption.
        const auto* const area =
            static_cast<const char*>(__builtin_thread_pointer()) + __rseq_offset;
        look_at(__rseq_size != 0 and *reinterpret_cast<const int*>(area + 4) >= 0);
@@ -724,7 +723,7 @@ int main() {
 
 namespace {
 
-// Constructed last: all that the attacks need is there.
+// Constructed last, after everything that the attacks need.
 const bool is_early = [] {
   if (getenv("WHILE_LOADING") != nullptr) attacks.at(getenv("ATTACK"))();
   return true;

@@ -1,6 +1,7 @@
-// A command that tries to reach what is outside: the process VICTIM, and what outlives it. Prints a
-// line for each attempt that no filter refuses. Where it gets through, it changes nothing but the
-// victim: what would concern others names a user or a place that does not exist.
+// A command that tries to reach outside its sandbox: the process VICTIM, and objects that outlive
+// the command. It prints a line for each attempt that no filter refuses. An attempt that succeeds
+// changes only the victim; attempts that could affect other processes name a user or a place that
+// does not exist.
 #include <fcntl.h>
 #include <linux/ioprio.h>
 #include <sched.h>
@@ -31,7 +32,7 @@ pid_t victim = 0;
 
 constexpr int nobody = 4'000'000;
 
-// Whether the call reaches the kernel, whatever that makes of it.
+// Whether the call reaches the kernel, whatever the kernel answers.
 bool works(long call, auto... arguments) {
   return syscall(call, arguments...) >= 0 or errno != EPERM;
 }
@@ -43,7 +44,7 @@ bool copies_memory(long call) {
   return works(call, victim, &mine, 1, &theirs, 1, 0);
 }
 
-// Removes what it has made.
+// Removes the object that it has made.
 bool makes(long call, long control, auto... arguments) {
   const long made = syscall(call, arguments...);
   if (made < 0) return errno != EPERM;

@@ -1,4 +1,4 @@
-// The kit's controller by a rule of ours, named by the environment.
+// The kit's controller, with a rule that the environment names.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// Asks its host for one thing, as its third argument says, and ends with status 0 where the answer
+// Makes the check of its host that the third argument names, and ends with status 0 if the answer
 // is right.
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -76,7 +76,8 @@ void require_late(int64_t waited_ns, int64_t asked_ns) {
 const std::map<std::string, std::function<void()>> checks{
     {"clock_gettime",
      [] {
-       REQUIRE(now_ns(CLOCK_REALTIME) % 1'000'000 == 50);  // it begins on a whole millisecond
+       REQUIRE(now_ns(CLOCK_REALTIME) % 1'000'000 ==
+               50);  // the clock begins on a whole millisecond
        const int64_t first = now_ns();
        REQUIRE(now_ns() - first == 50);
      }},
@@ -169,7 +170,7 @@ const std::map<std::string, std::function<void()>> checks{
        const int64_t start = now_ns();
        char content[2048];
        REQUIRE(recv(descriptor, content, sizeof content, 0) == 48);
-       REQUIRE(now_ns() - start > 40'000'000);  // both ways' delay
+       REQUIRE(now_ns() - start > 40'000'000);  // the delay of both directions
      }},
     {"nonblocking_receive",
      [] {
@@ -284,7 +285,7 @@ const std::map<std::string, std::function<void()>> checks{
      }},
     {"memory",
      [] {
-       // Above 1 KiB qsort asks for it, in C libraries before 2.37.
+       // Above 1 KiB qsort asks for the size of the memory, in C libraries before 2.37.
        std::vector<double> values(1000);
        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 7 % 1000);
        std::qsort(values.data(), values.size(), sizeof values[0], [](const void* a, const void* b) {
@@ -307,7 +308,7 @@ const std::map<std::string, std::function<void()>> checks{
      }},
 };
 
-// Everything random, in words that differ between seeds.
+// Prints random numbers of every source, which differ between seeds.
 void tell_randomness() {
   unsigned bytes;
   getrandom(&bytes, sizeof bytes, 0);

@@ -1,4 +1,4 @@
-//! The calls of the C interface. A panic becomes a failure with its message.
+//! The functions of the C interface. A panic becomes a failure with its message.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::flow::{Flow, Stack};
 use crate::interface::{Ack, Declaration, FAILED, Failure, Interface, Loss, Sent, VERSION};
 
-/// Makes a shared object's controller of a stack's type, the name of its file, a summary, and an
-/// expression for its state.
+/// Exports a controller from a shared object: the type of the stack, the name of the file, a
+/// summary, and an expression for its state.
 #[macro_export]
 macro_rules! export {
     ($stack:ty, $name:expr, $summary:expr, $make:expr) => {
@@ -39,11 +39,11 @@ pub trait Export: 'static {
     fn make() -> Self::Stack;
 }
 
-/// How long a silence lasts before Kneepoint's datagrams probe: the default of its controllers.
+/// The silence after which Kneepoint's datagrams send a keepalive: the default of its controllers.
 const KEEPALIVE_MS: f64 = 1000.0;
 
 struct Failed {
-    _text: CString, // what `failure` points to
+    _text: CString, // `failure` points to this text
     failure: Failure,
     is_new: bool,
 }
@@ -118,7 +118,7 @@ impl<E: Export> Calls<E> {
         drop(unsafe { Box::from_raw(flow.cast::<Flow<E::Stack>>()) });
     }
 
-    /// `create` made it, and Kneepoint makes one call at a time.
+    /// `create` has made `flow`, and Kneepoint makes one call at a time.
     unsafe fn told(flow: *mut c_void, tell: impl FnOnce(&mut Flow<E::Stack>)) -> c_int {
         guarded(1, || {
             tell(unsafe { &mut *flow.cast::<Flow<E::Stack>>() });

@@ -1,26 +1,28 @@
-//! What a QUIC connection tells its controller, from what Kneepoint's transports tell theirs.
+//! The calls that a QUIC connection makes of its controller, derived from the calls of Kneepoint's
+//! transports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::interface::{Ack, Loss, MARKED, TIMED_OUT};
 
-/// Bytes of a packet. Stacks count bytes, Kneepoint packets: the initial window of RFC 9002 is ten
-/// of this size.
+/// Bytes of a packet. Stacks count bytes, and Kneepoint packets: the initial window of RFC 9002 is
+/// ten packets of this size.
 pub const PACKET_BYTES: u16 = 1200;
 
-/// A congestion controller as a connection uses it. Times are since the flow began.
+/// A congestion controller as a connection uses it. Times count from the start of the flow.
 pub trait Stack {
-    /// What the controller wants kept of a packet in flight.
+    /// The controller's data about a packet in flight.
     type Kept: Copy;
 
-    /// Whether [`Stack::pacing_us`] holds.
+    /// Whether the controller paces, by [`Stack::pacing_us`].
     const PACES: bool;
 
     fn sent(&mut self, path: &Path, number: u64) -> Self::Kept;
 
-    /// `packets` were delivered, `newest` last, and leave `in_flight`; whether the application, and
-    /// not the window, bounded the flight (RFC 9002, section 7.8).
+    /// `packets` were delivered, of which `newest` left last; `in_flight` are still in flight.
+    /// `is_app_limited`: the application, and not the window, bounded the flight (RFC 9002, section
+    /// 7.8).
     fn acknowledged(
         &mut self,
         path: &Path,
@@ -30,13 +32,13 @@ pub trait Stack {
         is_app_limited: bool,
     );
 
-    /// At least one packet, in the order of their numbers.
+    /// Packets were lost: at least one, in the order of their numbers.
     fn lost(&mut self, path: &Path, packets: &[Packet<Self::Kept>], is_persistent: bool);
 
     /// A packet was marked with CE.
     fn marked(&mut self, path: &Path);
 
-    /// A packet left the flight, and it is not known why.
+    /// A packet left the flight for an unknown reason.
     fn discarded(&mut self) {}
 
     fn window_bytes(&self) -> u64;
@@ -51,7 +53,7 @@ pub trait Stack {
 pub struct Packet<Kept> {
     pub number: u64,
     pub sent: Duration,
-    sequence: Option<u64>, // of what TCP sends again unknown
+    sequence: Option<u64>, // unknown for TCP's retransmissions
     kept: Kept,
 }
 
@@ -61,7 +63,7 @@ impl<Kept: Copy> Packet<Kept> {
     }
 }
 
-/// The time, and RFC 9002, section 5, without a delay of acknowledgments.
+/// The time and the RTT by section 5 of RFC 9002, without a delay of acknowledgments.
 #[derive(Clone, Copy, Default)]
 pub struct Path {
     pub now: Duration,
@@ -90,15 +92,15 @@ impl Rtt {
         }
     }
 
-    /// RFC 9002, section 7.6.1, with the default of max_ack_delay.
+    /// The duration of section 7.6.1 of RFC 9002, with the default of max_ack_delay.
     fn persistent_congestion(&self) -> Duration {
         let granularity = Duration::from_millis(1);
         3 * (self.smoothed + granularity.max(4 * self.variation) + Duration::from_millis(25))
     }
 }
 
-/// A flow of packets. Every transmission has a number of its own, as in QUIC; a datagram's is also
-/// its sequence number. What TCP sends again, a controller hears of by the next acknowledgment.
+/// A flow of packets. As in QUIC, every transmission has a number of its own, which for datagrams
+/// is also the sequence number. TCP's retransmissions become known with the next acknowledgment.
 pub struct Flow<S: Stack> {
     stack: S,
     path: Path,
@@ -121,7 +123,7 @@ impl<S: Stack> Flow<S> {
     }
 
     pub fn on_sent(&mut self, sequence: u64, now: Duration) {
-        // Kneepoint tells of sending in whole milliseconds, and time does not go back.
+        // Kneepoint reports sending times in whole milliseconds, and time does not go back.
         self.path.now = self.path.now.max(now);
         self.send(Some(sequence));
     }
@@ -157,7 +159,7 @@ impl<S: Stack> Flow<S> {
         }
     }
 
-    /// The packet of an acknowledgment, after those before it that it delivers as well.
+    /// Removes the packets that an acknowledgment delivers and returns the newest of them.
     fn deliver(&mut self, ack: &Ack) -> Option<Packet<S::Kept>> {
         let is_told = |packet: &Packet<_>| packet.sequence == Some(ack.sequence_number);
         let packets = &mut self.packets;
@@ -167,8 +169,8 @@ impl<S: Stack> Flow<S> {
         packets.drain(first..=newest).last()
     }
 
-    /// A datagram's loss is told by the acknowledgment that finds it; TCP's timeout, of which QUIC
-    /// has no equal, counts as persistent congestion.
+    /// The loss of a datagram is reported by the acknowledgment that finds it. TCP's timeout, which
+    /// QUIC does not have, counts as persistent congestion.
     pub fn on_loss(&mut self, loss: &Loss) {
         self.path.now = self.path.now.max(Duration::from_micros(loss.now_us as u64));
         match loss.kind {
@@ -182,7 +184,7 @@ impl<S: Stack> Flow<S> {
         }
     }
 
-    /// Lost is the oldest that was sent once.
+    /// Declares `count` packets lost, first the oldest that were sent only once.
     fn lose(&mut self, count: u64, has_timed_out: bool) {
         let mut packets = Vec::new();
         while (packets.len() as u64) < count && !self.packets.is_empty() {

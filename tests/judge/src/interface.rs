@@ -8,7 +8,7 @@ pub const TIMED_OUT: c_int = 2;
 pub const MARKED: c_int = 3;
 pub const FAILED: c_int = 1;
 
-/// Of a struct: its name in C, its size, and the names and offsets of its members.
+/// A struct: its name in C, its size, and the names and offsets of its members.
 pub type Layout = (&'static str, usize, &'static [(&'static str, usize)]);
 
 macro_rules! structs {

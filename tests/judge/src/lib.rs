@@ -1,6 +1,6 @@
 //! Congestion controllers of QUIC stacks behind Kneepoint's C interface.
 //!
-//! A stack is a [`flow::Stack`], and a controller a file in controllers/ that [`export!`]s it.
+//! A stack is a [`flow::Stack`]; a controller is a file in controllers/ that [`export!`]s a stack.
 
 pub mod export;
 pub mod flow;

@@ -8,7 +8,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::flow::{PACKET_BYTES, Packet, Path, Rtt, Stack};
 
-/// quinn paces in its connection, by the window; with `PACES` a controller's own rate does.
+/// quinn paces in its connection, by the window; with `PACES` the controller's own rate paces.
 pub struct Quinn<const PACES: bool> {
     controller: Box<dyn Controller>,
     start: Instant,
@@ -73,7 +73,7 @@ impl<const PACES: bool> Stack for Quinn<PACES> {
     }
 }
 
-/// The members of quinn-proto's `RttEstimator`, which nothing outside of that crate can make.
+/// The members of quinn-proto's `RttEstimator`, which no other crate can construct.
 struct Members {
     _latest: Duration,
     _smoothed: Option<Duration>,
@@ -81,9 +81,9 @@ struct Members {
     _least: Duration,
 }
 
-/// Two structs of the same members in the same order have the same layout, as far as this compiler
-/// goes: the language does not promise it. So the size is checked where this is compiled, and what
-/// the estimator says of itself where it is used.
+/// Two structs with the same members in the same order have the same layout with this compiler,
+/// though the language does not promise it. So the size is checked at compile time, and the
+/// estimator's values at run time.
 fn estimator(rtt: &Rtt) -> RttEstimator {
     let members = Members {
         _latest: rtt.latest,

@@ -14,8 +14,8 @@ impl Numbers {
     }
 }
 
-/// The system's, as the getrandom crate asks for it: quinn's BBR seeds its generator there, from
-/// which comes the phase at which a gain cycle begins.
+/// The system's random numbers for the getrandom crate: quinn's BBR seeds its generator with them
+/// and draws the first phase of a gain cycle from it.
 #[unsafe(no_mangle)]
 unsafe extern "Rust" fn __getrandom_v03_custom(first: *mut u8, count: usize) -> Result<(), Error> {
     // The caller's bytes may be uninitialized.

@@ -16,8 +16,8 @@ use s2n_quic_core::time::Timestamp;
 use crate::flow::{PACKET_BYTES, Packet, Path, Stack};
 use crate::random::Numbers;
 
-/// s2n-quic's CUBIC paces its bursts by the window, which is left out; with `PACES` a rate does. Its
-/// BBR then always has data, and its CUBIC judges by the flight.
+/// s2n-quic's CUBIC paces its bursts by the window, which is left out; with `PACES` a controller's
+/// rate paces. BBR then never is app-limited, and CUBIC judges by the flight.
 pub struct S2n<C, const PACES: bool> {
     controller: C,
     rate: fn(&C) -> Bandwidth,
@@ -111,9 +111,9 @@ impl<C: CongestionController, const PACES: bool> Stack for S2n<C, PACES> {
     }
 }
 
-/// Its clock starts at 1 us.
+/// The clock of s2n-quic starts at 1 us.
 fn at(time: Duration) -> Timestamp {
-    // A source of time is what may make one.
+    // Only a source of time may construct a timestamp.
     unsafe { Timestamp::from_duration(time + Duration::from_micros(1)) }
 }
 

@@ -65,7 +65,7 @@ def test_the_variance_is_split_between_entries_and_runs() -> None:
 
 
 def test_equal_entries_are_rarely_told_apart() -> None:
-    """Of 200 contests among four equal entries, about 5 % may distinguish a pair."""
+    """In 200 contests among four equal entries, about 5 % may distinguish a pair."""
     wrong = sum(
         any(pair["better"] is not None for pair in compare_pairs("abcd", scores, 1, is_ratio=True))
         for scores in (scores_of([10] * 4, 0.1, seed)[:, :2] for seed in range(200))

@@ -67,7 +67,7 @@ def link_log_of(seed: int, with_drops: bool = True) -> str:
 
 @pytest.mark.parametrize("seed", FILES)
 def test_a_link_log_has_the_figures_of_its_definition(tmp_path: Path, seed: int) -> None:
-    # As mahimahi's scripts print them, digit for digit: tests/controllers/test_mahimahi_graphs.py.
+    # mahimahi's scripts print the same digits: tests/controllers/test_mahimahi_graphs.py.
     text, has_drops = link_log_of(seed, seed % 2 == 0), seed % 2 == 0
     found = read(tmp_path / "uplink.log", text)
     expected = link_log.metrics(read_link_log(tmp_path / "uplink.log"))

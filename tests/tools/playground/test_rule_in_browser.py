@@ -1,4 +1,4 @@
-"""The editor of a rule in a real browser: what readers type, move, send and copy."""
+"""The editor of a rule in a real browser: typing, sliders, addresses and copies."""
 
 import json
 import shutil

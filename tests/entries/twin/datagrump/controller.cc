@@ -1,7 +1,7 @@
 #include "controller.hh"
 
 #include "algorithms/parameters.hh"
-#include "settings.hh"  // includes the file of a rule, and has the values of its parameters
+#include "settings.hh"  // includes a controller's file and defines the values of its parameters
 
 namespace {
 

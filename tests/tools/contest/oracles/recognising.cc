@@ -1,5 +1,5 @@
-// Knows links: recognises one from a burst of 24 probes, and then sends just before each
-// opportunity. On a link that it does not know it keeps 20 datagrams in flight.
+// Recognises a known link from a burst of 24 probes, and then sends just before each opportunity.
+// On an unknown link it keeps 20 datagrams in flight.
 #include "controller.hh"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ constexpr int64_t latest_start_ms = 1000;
 std::vector<std::vector<int64_t>> links;
 std::vector<int64_t> heard, sent, planned;
 const std::vector<int64_t>* link = nullptr;
-size_t next = 0;            // opportunity to send for
-int64_t offset = 0;         // of the receiver's clock from the recording's
-int64_t low = 0, high = 0;  // when what is sent at 0 is at the link
+size_t next = 0;            // opportunity for the next datagram
+int64_t offset = 0;         // from the receiver's clock to the recording's
+int64_t low = 0, high = 0;  // bounds on the arrival at the link of a datagram sent at 0
 int64_t skip_after = 0;
 
 int64_t to_link() { return (low + high + 1) / 2; }
@@ -70,7 +70,7 @@ void Controller::ack_received(const uint64_t number, uint64_t, const uint64_t re
   if (link == nullptr or planned[number] == 0) return;
   const int64_t arrived = heard.back() + offset;
   high = std::min(high, arrived - sent[number] - 1);
-  if (arrived > planned[number] + 1) {  // the clocks round
+  if (arrived > planned[number] + 1) {  // clocks are rounded
     if (low < high) low = std::min(high, std::max(low, planned[number] - sent[number]));
     if (sent[number] > skip_after) {
       ++next;

@@ -1,6 +1,6 @@
-// Follows where in a recording the link is, by a filter over all moments of all recordings, and
-// keeps in flight what will depart until `target_ms` after its arrival at the link. HONEST: the
-// forecast is the rate of the last arrivals instead, and knows no recording.
+// Tracks the link's position in its recording with a filter over all positions in all recordings,
+// and keeps as many packets in flight as will depart within `target_ms` after their arrival at the
+// link. With HONEST the forecast is the rate of the last arrivals and uses no recording.
 #include "controller.hh"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ constexpr int64_t cell_ms = 10, step_ms = 50, silence_ms = 80, horizon_ms = 400;
 constexpr int64_t target_ms = 7, memory_ms = 400, round_trip_ms = 45;
 #else
 constexpr int64_t target_ms = 5;
-constexpr double diffusion = 0.10;  // to either neighbouring cell in a step, by the stretch
+constexpr double diffusion = 0.10;  // to each neighbouring cell in a step, as time may stretch
 #endif
-constexpr int64_t start_ms = 800;  // fills the link, to see its opportunities
+constexpr int64_t start_ms = 800;  // until then it fills the link, to see its opportunities
 
 struct Arrival {
   int64_t at, sent;
@@ -28,14 +28,14 @@ struct Arrival {
 
 std::vector<Arrival> arrivals;
 std::vector<int64_t> sent_at;
-int64_t newest = 0;         // acknowledged datagrams
-int64_t one_way = 1 << 30;  // least difference of the clocks: propagation
+int64_t newest = 0;         // datagrams sent up to the newest acknowledged
+int64_t one_way = 1 << 30;  // minimum difference of the clocks: the propagation delay
 
 int64_t now_ms() { return static_cast<int64_t>(timestamp_ms()); }
 int64_t to_receiver(int64_t sender_ms) { return sender_ms + one_way; }
 
 #ifdef HONEST
-double rate() {  // per ms, over the time in which the link was not idle
+double rate() {  // packets per ms, over the time in which the link was busy
   if (arrivals.size() < 2) return 0.1;
   const int64_t end = arrivals.back().at;
   int64_t busy = 0;
@@ -52,13 +52,14 @@ double forecast(int64_t from, int64_t to) { return rate() * static_cast<double>(
 void follow() {}
 #else
 struct Link {
-  std::vector<float> until;  // opportunities before each millisecond, three laps
+  std::vector<float>
+      until;  // opportunities before each millisecond, beyond the end of the recording
   int64_t length = 0;
   std::vector<double> weight, other;
 };
 
 std::vector<Link> links;
-int64_t followed = 0;  // receiver's time up to which the filter knows
+int64_t followed = 0;  // receiver's time up to which the filter has run
 std::vector<double> expected(horizon_ms + 1);
 size_t next_arrival = 0;
 
@@ -79,7 +80,7 @@ void read() {
   }
 }
 
-// One step of the filter: `count` arrivals in the step, and whether the link was busy throughout.
+// A step of the filter, with `count` arrivals and whether the link was busy throughout.
 void step(double count, bool is_busy) {
   double sum = 0;
   for (Link& link : links) {
@@ -95,7 +96,7 @@ void step(double count, bool is_busy) {
       }
       const int64_t from = before * cell_ms;
       const double mean = opportunities(link, from, from + step_ms);
-      // A cell's place is blurred: the opportunities near its ends may or may not belong.
+      // The bounds of a cell are uncertain: opportunities near its ends may not belong to it.
       const double off = count - mean;
       const double spread = 1 + 0.25 * mean + 0.05 * count;
       double fit = std::exp(-0.5 * off * off / spread);
