@@ -56,10 +56,11 @@ size_t line_of(std::string_view text, size_t at) {
 
 // As `emulate --list` describes a parameter. A number may vary by a factor of 4; its sign stays.
 void describe(JsonWriter& json, const ParsedRule& rule, size_t number, std::string_view text) {
-  const auto& [value, begin, end] = rule.literals[number];
-  const size_t line = line_of(text, begin);
+  const RuleLiteral& own = rule.literals[number];
+  const double value = own.value;
+  const size_t line = line_of(text, own.begin);
   const auto before = std::ranges::count_if(rule.literals, [&](const RuleLiteral& other) {
-    return other.begin < begin and line_of(text, other.begin) == line;
+    return other.begin < own.begin and line_of(text, other.begin) == line;
   });
   const double near = std::abs(value) / 4;
   const double far = std::abs(value) * 4;

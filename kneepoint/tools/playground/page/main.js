@@ -285,6 +285,7 @@ function editorOf(side) {
 function build() {
   const places = [settingOf("a")];
   if (state.b) places.push(settingOf("b"));
+  else delete editors.b;
   if (!exercise) {
     const toggled = () => change(state.b ? { b: "", b_set: {}, b_rule: "" } : { b: state.controller, b_set: { ...state.set }, b_rule: state.rule }, true);
     places.push(element("button", { type: "button", onclick: toggled }, state.b ? "Remove setting B" : "Compare with a second setting"));
