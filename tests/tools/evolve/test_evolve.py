@@ -29,6 +29,8 @@ from kneepoint.tools.evolve.evolve import (
 )
 from tests.controllers.emulator import EMULATE
 from tests.entries.building import link
+from tests.wasm.module import needs_module
+from tests.wasm.test_rules import broken, require_same
 
 LAW = parse(
     "q = ewma(owd, 0.5); t = 10 * exp(clip(log(rate(1) / rate(9)), -1, 1)); e = (t - q) / t; "
@@ -49,6 +51,19 @@ def test_children_are_rules_like_their_parents_and_new() -> None:
         structures.add(tuple(child.code.items()))
         known.add(child.text)
     assert 60 < len(structures) < 180  # the other rules differ only in their literals
+
+
+@needs_module
+def test_the_playground_takes_what_is_bred() -> None:
+    rng = random.Random(1)
+    rules = [LAW, *(random_rule(rng) for _ in range(20))]
+    known = {rule.text for rule in rules}
+    while len(rules) < 200:
+        rules.append(breed(rules[-60:], rng, known))
+        known.add(rules[-1].text)
+    texts = [rule.text for rule in rules]
+    assert require_same(texts) == len(texts)
+    require_same([broken(text, rng) for text in texts])
 
 
 def test_numbers_go_where_they_came_from() -> None:
