@@ -14,12 +14,13 @@ DIFFERENT = (
     r"|log(?:2|10|1p)?|pow|tgamma)[fl]?"
 )
 CALL = re.compile(rf"std::{DIFFERENT}\b|(?<!\w)::{DIFFERENT}\(|std::\w+_distribution\b")
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+NO_CALL = re.compile(r"//[^\n]*|/\*.*?\*/|R\"\(.*?\)\"", re.DOTALL)
+"""Comments, and the text of programs that a program writes."""
 
 
 def calls_of(text: str) -> list[str]:
     """Returns the calls of a source."""
-    return CALL.findall(COMMENT.sub("", text))
+    return CALL.findall(NO_CALL.sub("", text))
 
 
 def imports_of(binary: Path) -> set[str]:

@@ -274,7 +274,7 @@ def test_a_failed_real_run_counts_as_none_of_power(open_job: Open) -> None:
         ({"real_runs": None}, ["add real_runs"]),
         ({"guide": None}, ["real_runs", "add guide"]),
         ({"engine": "emulator"}, ["emulator has none", "remove guide"]),
-        ({"runs_per_trial": 2}, ["chooses its repeats"]),
+        ({"runs_per_trial": 2}, ["chooses the repeats"]),
         ({"objective": {"throughput": "mean", "delay_ms": 90}}, ["greatest power"]),
     ],
 )

@@ -92,7 +92,7 @@ def test_the_record_has_the_choice_only_if_it_was_asked_for(tmp_path: Path) -> N
     [
         ({"repeat_best": 0}, ["repeat_best", "greater than or equal to 1"]),
         ({"repeat_best": 3}, ["repeat_best is 3", "4 repeats", "ask_ahead"]),
-        ({"race": {}, "runs_per_trial": 4}, ["remove it, or race"]),
+        ({"race": {}, "runs_per_trial": 4}, ["remove repeat_best, or race"]),
         ({"objective": {"throughput": "mean", "delay_ms": 90}}, ["greatest power"]),
     ],
 )

@@ -342,7 +342,7 @@ def test_the_key_draws_the_run_that_is_repeated(
         contest_run.score(entries, silent)
     for name in RANKED:
         own = [each[1:] for each in repeated if each[0] == name]
-        assert len(set(own)) > 2, "another key draws another run"
+        assert len(set(own)) > 1, "another key draws another run"
     assert {network for _, network, _ in repeated} == {"known", "slow", "fast"}
     assert {seed for _, _, seed in repeated} == {1, 2}
 
