@@ -66,14 +66,13 @@ class BuildWithData(build_py):
             ["controllers/build.sh", "--", "programs", "controllers"],
             ["cmake", "--install", built, "--prefix", data.absolute() / "build"],
         ):
-            subprocess.run(command, cwd=here, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(command, cwd=here, check=True)
         if TARGET:
             subprocess.run(
                 ["controllers/build.sh", "--", "module"],
                 cwd=here,
                 env=os.environ | {"KNEEPOINT_TARGET": "wasm32-wasi"},
                 check=True,
-                stdout=subprocess.DEVNULL,
             )
             fetch = [sys.executable, "-m", "kneepoint.tools.playground.library"]
             subprocess.run(fetch, cwd=here, check=True)
