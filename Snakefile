@@ -47,7 +47,7 @@ if workflow.config_settings.config or len(workflow.overwrite_configfiles) > 1:
 if workflow.cores is not None and workflow.cores < 1:
     refuse("--cores 0: no job could run; give at least 1, or all")
 try:
-    CONFIG = enter(Path(*workflow.overwrite_configfiles or [require_config_here()]))
+    CONFIG = enter(Path(*workflow.overwrite_configfiles or [require_config_here("--configfile")]))
 except KneepointError as error:
     refuse(error)
 if re.search("[{}]", str(CONFIG.absolute())):

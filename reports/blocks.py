@@ -26,7 +26,7 @@ from markupsafe import Markup
 from kneepoint.analysis.labels import DASH
 from kneepoint.reports.templating import content, element
 
-MOST_ROWS = 60
+MAX_ROWS = 60
 """Number of a table's rows that the page shows until the reader asks for all rows."""
 
 SUPPLEMENT = "supplement"
@@ -87,7 +87,7 @@ def table(
     title: str,
     *,
     shares: Mapping[str, int] | None = None,
-    first: int = MOST_ROWS,
+    first: int = MAX_ROWS,
     on_paper: bool = True,
     caller: Callable[[Rows], Markup],
 ) -> Markup:

@@ -37,7 +37,7 @@ from kneepoint.reports.document import (
 )
 from kneepoint.reports.templating import element, joined, literal, templates_in
 from kneepoint.runs.question import FOLDER, modules
-from kneepoint.stats.paired import least_pairs
+from kneepoint.stats.paired import min_pairs
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -199,7 +199,7 @@ def environment(config: Path | None = None) -> jinja2.Environment:
         "DASH": labels.DASH,
         "SHOWN": SHOWN,
         "parts": parts,
-        "LEAST_NETWORKS": least_pairs(1),
+        "MIN_NETWORKS": min_pairs(1),
         "RUN_DIGITS": RUN_DIGITS,
         "folder_of": FOLDERS.get,
         "name_of": lambda engine: LIMITS[engine].title,

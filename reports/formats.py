@@ -14,7 +14,7 @@ from kneepoint.common.units import unit_of
 from kneepoint.reports.blocks import Column
 from kneepoint.reports.templating import content, element, joined
 
-_MOST_LISTED = 6
+_MAX_LISTED = 6
 _NETWORK_PARAMETERS = {"network_queue_packets": "buffer"}
 
 
@@ -137,9 +137,9 @@ def parsed(values: Mapping[str, float] | str) -> Mapping[str, float]:
 
 
 def listed_values(values: Iterable[float]) -> str:
-    """Lists values in prose; of more than _MOST_LISTED values, their number and range."""
+    """Lists values in prose; of more than _MAX_LISTED values, their number and range."""
     numbers = [labels.number(value) for value in sorted(values)]
-    if len(numbers) <= _MOST_LISTED:
+    if len(numbers) <= _MAX_LISTED:
         return joined(numbers)
     return f"{len(numbers)} values, from {numbers[0]} to {numbers[-1]}"
 

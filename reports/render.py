@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import private_folder
-from kneepoint.reports.blocks import MOST_ROWS, SUPPLEMENT
+from kneepoint.reports.blocks import MAX_ROWS, SUPPLEMENT
 from kneepoint.reports.document import Document
 from kneepoint.reports.inline_svg import Inliner
 from kneepoint.reports.templating import plain_text, templates_in
@@ -119,10 +119,10 @@ def _leave_out_supplements(body: Element) -> None:
 
 
 def _shorten_tables(body: Element) -> None:
-    """Cuts tables to MOST_ROWS rows, with a note in the caption."""
+    """Cuts tables to MAX_ROWS rows, with a note in the caption."""
     for figure in body.findall(".//figure[@class='table']"):
         caption, rows = figure.find("figcaption"), figure.find(".//tbody")
-        if caption is not None and rows is not None and len(rows) > MOST_ROWS:
-            said = f" The first {MOST_ROWS} of {len(rows):,} rows; report.html has all rows."
+        if caption is not None and rows is not None and len(rows) > MAX_ROWS:
+            said = f" The first {MAX_ROWS} of {len(rows):,} rows; report.html has all rows."
             SubElement(caption, "span").text = said
-            rows[:] = rows[:MOST_ROWS]
+            rows[:] = rows[:MAX_ROWS]

@@ -103,7 +103,7 @@ class Family:
         fixed: dict[str, float] = dict(rule.code) if rule else {}
         for name, parameter in controller.parameters.items():
             if name.startswith("initial_"):
-                fixed[name] = max(parameter.least, seen["started"])
+                fixed[name] = max(parameter.min, seen["started"])
             elif name == "keepalive_ms":
                 fixed[name] = max(1, math.floor(seen["shortest_ms"] or _SILENCE_MS))
         searched = [each for each in controller.parameters.values() if each.name not in fixed]

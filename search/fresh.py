@@ -21,7 +21,7 @@ from kneepoint.search.objective import power_of
 from kneepoint.search.plan import StudyPlan
 from kneepoint.stats.intervals import t_interval
 
-RUNS, LEAST_TRIALS = 30, 5
+RUNS, MIN_TRIALS = 30, 5
 """Runs on each network, and least number of repeats of the trial."""
 
 
@@ -33,7 +33,7 @@ def count_trials(study: Study) -> int:
     """
     if LIMITS[study.engine].is_real_time or study.table or study.objective.minimises:
         return 0
-    return max(LEAST_TRIALS, math.ceil(RUNS / study.runs_per_trial))
+    return max(MIN_TRIALS, math.ceil(RUNS / study.runs_per_trial))
 
 
 def plan_fresh(plan: StudyPlan, best: BestTrial) -> list[Sequence[PlannedRun]]:

@@ -57,7 +57,7 @@ from kneepoint.search.study import (
 )
 from kneepoint.stats import Floats
 from kneepoint.stats.posterior import (
-    LEAST_NOISE,
+    MIN_NOISE,
     Hypothesis,
     Measured,
     Posterior,
@@ -129,7 +129,7 @@ NOISE_RATIO_PRIOR = {0.7: 0.25, 1.0: 0.5, 1.4: 0.25}
 """Prior probabilities of the noise of real runs relative to emulated runs."""
 PROMISED = Discrepancy(0.01, 0.01)
 """Discrepancy of a right guide: the mean error of calibrated hosts is 1.1 % (docs/real-runs.md)."""
-LEAST_REAL_RUNS = 8
+MIN_REAL_RUNS = 8
 """The minimum number of real measurements for the test of the guide."""
 DOUBT = 0.05
 """Significance level of the test that rejects the guide."""
@@ -208,7 +208,7 @@ class EmulatedGuide:
         """Returns a hypothesis; values are interpolated between the two nearest of PATHS."""
         shares = [float(np.interp(slower, PATHS, hat)) for hat in np.eye(len(PATHS))]
         each = list(zip(shares, of, strict=True))
-        noise = np.maximum(of[PATHS.index(0)].noise, LEAST_NOISE**2)
+        noise = np.maximum(of[PATHS.index(0)].noise, MIN_NOISE**2)
         return Hypothesis(
             np.sum([share * path.mean for share, path in each], axis=0),
             np.sum([share**2 * path.covariance for share, path in each], axis=0)
@@ -329,7 +329,7 @@ def spend(
         guide.settings,
         partial(guide.hypotheses, plan),
         budget,
-        least=LEAST_REAL_RUNS,
+        least=MIN_REAL_RUNS,
         among_measured=True,
     )
     null, counts = guide.null_hypothesis(), settled.measured.counts

@@ -19,11 +19,11 @@ from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.common.files import read_text
 
 Dimension = Literal["ms", "packets", "rate", "number"]
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 """Greatest size of a file of rules."""
 
 SIGNALS: Mapping[str, Dimension] = {
-    **{"owd": "ms", "rtt": "ms", "least_rtt": "ms", "silence": "ms"},
+    **{"owd": "ms", "rtt": "ms", "min_rtt": "ms", "silence": "ms"},
     **{"flight": "packets", "w": "packets"},
 }
 OUTPUTS: Mapping[str, Dimension] = {
@@ -42,7 +42,7 @@ _BINARY: Mapping[type[ast.operator], str] = {
 }
 _VARIABLES = 12
 OPERATIONS = (
-    *"end number owd rtt least_rtt silence flight w".split(),
+    *"end number owd rtt min_rtt silence flight w".split(),
     *"add sub mul div pow min max neg abs exp log clip choose ewma change rate".split(),
     *"set_w set_window set_pace set_keepalive".split(),
     *(f"load {k}" for k in range(_VARIABLES)),
@@ -51,9 +51,9 @@ OPERATIONS = (
 """The operations, in the order of the opcodes in controllers/algorithms/rule_operations.hh."""
 _NUMBER = {name: number for number, name in enumerate(OPERATIONS)}
 _PER_CODE, _CODES, _NUMBERS, _DEEPEST = 8, 16, 40, 30
-MOST_CHARACTERS = 4000
-_MOST_PARENTHESES = 50
-_MOST_NUMBER = 1e100
+MAX_CHARACTERS = 4000
+_MAX_PARENTHESES = 50
+_MAX_NUMBER = 1e100
 _COMMENT = re.compile(r"#[^\r\n]*")
 _INDENTATION = re.compile("^[ \\t]+", re.MULTILINE)
 _DIGITS = "[0-9]+(?:_[0-9]+)*"
@@ -117,8 +117,8 @@ def parse(text: str) -> Rule:
     Raises:
         RuleError: the text is not a valid rule.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise RuleError(f"has more than {MOST_CHARACTERS} characters; shorten it")
+    if len(text) > MAX_CHARACTERS:
+        raise RuleError(f"has more than {MAX_CHARACTERS} characters; shorten it")
     code = _of_tokens(text)
     try:
         tree = _Canonical().visit(ast.parse(code))
@@ -161,7 +161,7 @@ def _of_tokens(text: str) -> str:
     if tokens.end() < len(code):
         raise RuleError(f"{code[tokens.end() :][:20]!r}: {_USE}")
     depths = accumulate({"(": 1, ")": -1}[sign] for sign in re.findall("[()]", code))
-    if max(depths, default=0) > _MOST_PARENTHESES:
+    if max(depths, default=0) > _MAX_PARENTHESES:
         raise RuleError(_DEEP)
     return _INDENTATION.sub("", code)
 
@@ -203,7 +203,7 @@ def literal(node: ast.expr) -> float | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        if isinstance(node.value, bool) or abs(node.value) >= _MOST_NUMBER:
+        if isinstance(node.value, bool) or abs(node.value) >= _MAX_NUMBER:
             return None
         return sign * float(node.value)
     return None
@@ -352,7 +352,7 @@ def rules_of(path: Path) -> list[Rule]:
         KneepointError: the file cannot be read, or a line is not a rule.
     """
     rules = []
-    for number, line in enumerate(read_text(path, _MOST_BYTES).splitlines(), 1):
+    for number, line in enumerate(read_text(path, _MAX_BYTES).splitlines(), 1):
         if line.strip():
             try:
                 rules.append(parse(line))

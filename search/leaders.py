@@ -14,7 +14,7 @@ from kneepoint.runs.results import (
 )
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.search.objective import LEAST_POWER
+from kneepoint.search.objective import MIN_POWER
 from kneepoint.search.plan import StudyPlan
 from kneepoint.search.spaces import Point
 from kneepoint.stats.posterior import (
@@ -59,7 +59,7 @@ def log_value(plan: StudyPlan, value: float) -> float:
     """Returns the natural logarithm of a trial's power, the scale of posteriors."""
     goal = plan.study.objective
     assert isinstance(goal, Power)
-    return value if goal.power == "mean_log" else math.log(max(value, LEAST_POWER))
+    return value if goal.power == "mean_log" else math.log(max(value, MIN_POWER))
 
 
 def leading(

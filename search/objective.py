@@ -9,10 +9,10 @@ from kneepoint.config.study import Over
 from kneepoint.engines.expression import Expression
 from kneepoint.runs.results import FinishedRun, FinishedTrial
 
-LEAST_POWER = 1e-3
+MIN_POWER = 1e-3
 """Floor of power (Mbit/s/s) in logarithms, which a failed run has."""
 
-LEAST_GOODPUT = 1e-6
+MIN_GOODPUT = 1e-6
 """Floor of a goodput (Mbit/s) in logarithms."""
 
 MISFIT_SCALE = 0.02
@@ -55,7 +55,7 @@ class Score:
 def score_power(runs: Sequence[FinishedRun], over: Over, tail: float = TAIL) -> Score:
     """Scores by power, to maximise; a failed run counts as power 0."""
     powers = [power_of(run) for run in runs]
-    return Score(_overall(_by_network(runs, powers), over, tail, LEAST_POWER), _failure(runs))
+    return Score(_overall(_by_network(runs, powers), over, tail, MIN_POWER), _failure(runs))
 
 
 def score_bounded(
@@ -110,12 +110,12 @@ def power_of(run: FinishedRun) -> float:
 def value_of_pair(run: FinishedRun, over: Over) -> float:
     """Returns the value of a run that a race compares: its power, or the logarithm of its power."""
     power = power_of(run)
-    return math.log(max(power, LEAST_POWER)) if over == "mean_log" else power
+    return math.log(max(power, MIN_POWER)) if over == "mean_log" else power
 
 
 def _throughput(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
     values = [_counted(run, "throughput_mbps", 0.0) for run in runs]
-    return _overall(_by_network(runs, values), over, tail, LEAST_GOODPUT)
+    return _overall(_by_network(runs, values), over, tail, MIN_GOODPUT)
 
 
 def _delay_ms(runs: Sequence[FinishedRun], over: Over, tail: float) -> float:
@@ -166,7 +166,7 @@ def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun
 
     Relative power is the mean power over the runs, divided by the opponent's mean power or, without
     an opponent, by the omniscient bound. A failed run has power 0; both powers are floored at
-    LEAST_POWER.
+    MIN_POWER.
     """
     if opponent:
         reference = _mean_power(opponent)
@@ -175,7 +175,7 @@ def score_worst_case(runs: Sequence[FinishedRun], opponent: Sequence[FinishedRun
         assert bound is not None
         reference = bound.power
     return Score(
-        max(_mean_power(runs), LEAST_POWER) / max(reference, LEAST_POWER),
+        max(_mean_power(runs), MIN_POWER) / max(reference, MIN_POWER),
         _failure([*runs, *opponent]),
     )
 
@@ -207,8 +207,8 @@ def score_flows(
         goodputs = {flow["name"]: flow["goodput_mbps"] or 0.0 for flow in flows}
         total = math.fsum(goodputs.values())
         if over == "sum_log":
-            each = [math.log(max(goodput, LEAST_GOODPUT)) for goodput in goodputs.values()]
-            values.append(math.fsum(each) if each else math.log(LEAST_GOODPUT))
+            each = [math.log(max(goodput, MIN_GOODPUT)) for goodput in goodputs.values()]
+            values.append(math.fsum(each) if each else math.log(MIN_GOODPUT))
         elif over == "worst":
             values.append(min(goodputs.values(), default=0.0))
         else:

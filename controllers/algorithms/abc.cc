@@ -14,7 +14,7 @@ class Abc final : public Windowed {
       : Windowed(parameters, 1000),
         increase_(parameters.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
                                   "so that flows become fair (NSDI 2020); 0: HotNets")),
-        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
                               "what a loss leaves of the window")) {}
 
   // An accelerate lets two packets leave, a brake none.

@@ -13,7 +13,7 @@ class AimdRtt final : public Windowed {
         alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 16, .scale = Scale::log},
                                "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
         decrease_factor_(parameters.real("decrease_factor", 0.5,
-                                         {.low = 0.1, .high = 0.99, .most = 1}, "1",
+                                         {.low = 0.1, .high = 0.99, .max = 1}, "1",
                                          "multiplies the window at a late ACK")),
         rtt_limit_ms_(parameters.real("rtt_limit_ms", 200, {.low = 50, .high = 500}, "ms",
                                       "an acknowledgment above it is late")),

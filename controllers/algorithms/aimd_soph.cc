@@ -15,10 +15,10 @@ class AimdSoph final : public Windowed {
         alpha_(parameters.real("alpha", 2, {.low = 0.05, .high = 10, .scale = Scale::log},
                                "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
         decrease_factor_(parameters.real("decrease_factor", 0.75,
-                                         {.low = 0.1, .high = 0.99, .most = 1}, "1",
+                                         {.low = 0.1, .high = 0.99, .max = 1}, "1",
                                          "multiplies the window after a silence")),
-        timeout_factor_(parameters.real("timeout_factor", 2, {.low = 1, .high = 5, .least = 0.1},
-                                        "1", "the silence, as a multiple of the least RTT")),
+        timeout_factor_(parameters.real("timeout_factor", 2, {.low = 1, .high = 5, .min = 0.1}, "1",
+                                        "the silence, as a multiple of the least RTT")),
         boost_below_(parameters.real(
             "boost_below", 1.5, {.low = 1, .high = 3}, "1",
             "a smoothed RTT below this multiple of the least RTT doubles the increase")),

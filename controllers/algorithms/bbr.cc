@@ -15,19 +15,19 @@ class Bbr final : public Windowed {
  public:
   explicit Bbr(Parameters& parameters)
       : Windowed(parameters, 1000),
-        high_gain_(parameters.real("high_gain", 2.885, {.low = 1.5, .high = 4, .least = 1}, "1",
+        high_gain_(parameters.real("high_gain", 2.885, {.low = 1.5, .high = 4, .min = 1}, "1",
                                    "gain of rate and window until the pipe is full (2/ln 2); Drain "
                                    "paces with its inverse")),
         cwnd_gain_(cwnd_gain(parameters)),
         probe_gain_(parameters.real(
-            "probe_gain", 1.25, {.low = 1, .high = 1.5, .least = 1, .most = 1.9}, "1",
+            "probe_gain", 1.25, {.low = 1, .high = 1.5, .min = 1, .max = 1.9}, "1",
             "gain of the rate in one phase of eight; the next has as much less than 1")),
-        rate_rounds_(parameters.integer("rate_rounds", 10, {.low = 2, .high = 20, .least = 1},
-                                        "RTT", "the rate is the greatest of so long")),
+        rate_rounds_(parameters.integer("rate_rounds", 10, {.low = 2, .high = 20, .min = 1}, "RTT",
+                                        "the rate is the greatest of so long")),
         full_growth_(
-            parameters.real("full_growth", 1.25, {.low = 1.05, .high = 2, .least = 1}, "1",
+            parameters.real("full_growth", 1.25, {.low = 1.05, .high = 2, .min = 1}, "1",
                             "the pipe is full when the rate has grown by less in three rounds")),
-        rtprop_filter_s_(parameters.real("min_rtt_s", 10, {.low = 1, .high = 30, .least = 0.1}, "s",
+        rtprop_filter_s_(parameters.real("min_rtt_s", 10, {.low = 1, .high = 30, .min = 0.1}, "s",
                                          "the least RTT is that of so long")),
         probe_rtt_(parameters, "time at four packets that finds the least RTT"),
         initial_cwnd_(cwnd_),

@@ -153,10 +153,10 @@ class LongTermModel {
  public:
   bool is_set() const { return inflight_longterm_ < infinity; }
   double inflight_longterm() const { return inflight_longterm_; }
-  double inflight_with_headroom(double least) const {
+  double inflight_with_headroom(double min) const {
     if (not is_set()) return infinity;
     const double headroom = std::max(1.0, headroom_ * inflight_longterm_);
-    return std::max(inflight_longterm_ - headroom, least);
+    return std::max(inflight_longterm_ - headroom, min);
   }
 
   void bound(double inflight) { inflight_longterm_ = inflight; }

@@ -14,7 +14,7 @@
 namespace kneepoint {
 
 inline double cwnd_gain(Parameters& parameters) {
-  return parameters.real("cwnd_gain", 2, {.low = 1, .high = 3, .least = 0.5}, "1",
+  return parameters.real("cwnd_gain", 2, {.low = 1, .high = 3, .min = 0.5}, "1",
                          "window, in bandwidth-delay products");
 }
 
@@ -45,7 +45,7 @@ class PacingRate {
     return true;
   }
   void set(double rate) {
-    rate_ = std::max(rate, least_);
+    rate_ = std::max(rate, min_);
     gap_us_ = 1e6 / rate_;
   }
 
@@ -53,7 +53,7 @@ class PacingRate {
   double gap_us() const { return gap_us_; }
 
  private:
-  static constexpr double least_ = 1e6 / (1 << 24);
+  static constexpr double min_ = 1e6 / (1 << 24);
   double nominal_;  // packets per RTT; 0 once the RTT is known
   double rate_ = 0;
   double gap_us_ = 0;
@@ -154,7 +154,7 @@ class PriorCwnd {
 class ProbeRtt {
  public:
   ProbeRtt(Parameters& parameters, const std::string& meaning)
-      : duration_(parameters.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .least = 1}, "ms",
+      : duration_(parameters.real("probe_rtt_ms", 200, {.low = 50, .high = 500, .min = 1}, "ms",
                                   meaning) /
                   1000) {}
 

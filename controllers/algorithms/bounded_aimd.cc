@@ -16,14 +16,14 @@ namespace {
 class BoundedAimd final : public Windowed {
  public:
   explicit BoundedAimd(Parameters& parameters)
-      : Windowed(parameters, 80, 1, {.low = 1, .high = 20, .least = 1}),
+      : Windowed(parameters, 80, 1, {.low = 1, .high = 20, .min = 1}),
         alpha_(parameters.real("alpha", 0.1, {.low = 0.01, .high = 2, .scale = Scale::log},
                                "packets", "additive increase, an ACK or an RTT (per_rtt)")),
-        beta_(parameters.real("beta", 2, {.low = 1, .high = 20, .least = 1, .scale = Scale::log},
-                              "1", "divisor of the window; 1 holds it at the boundary")),
-        boundary_window_(parameters.real("boundary_window", 12, {.low = 5, .high = 50, .least = 1},
+        beta_(parameters.real("beta", 2, {.low = 1, .high = 20, .min = 1, .scale = Scale::log}, "1",
+                              "divisor of the window; 1 holds it at the boundary")),
+        boundary_window_(parameters.real("boundary_window", 12, {.low = 5, .high = 50, .min = 1},
                                          "packets", "the window never exceeds it")),
-        min_window_(parameters.real("least_window", 1, {.low = 1, .high = 5, .least = 1}, "packets",
+        min_window_(parameters.real("min_window", 1, {.low = 1, .high = 5, .min = 1}, "packets",
                                     "the window never falls below it")),
         rtt_limit_ms_(parameters.real("rtt_limit_ms", 10000,
                                       {.low = 60, .high = 1000, .scale = Scale::log}, "ms",

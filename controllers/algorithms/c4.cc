@@ -17,19 +17,18 @@ class C4 final : public Controller {
   explicit C4(Parameters& parameters)
       : Controller(parameters, 1000),
         initial_window_(initial_window(parameters)),
-        push_(parameters.real("push", 1.25, {.low = 1.1, .high = 1.5, .least = 1}, "1",
+        push_(parameters.real("push", 1.25, {.low = 1.1, .high = 1.5, .min = 1}, "1",
                               "gain of pushing after a push that raised the rate")),
-        weak_push_(parameters.real("weak_push", 1.0625, {.low = 1.01, .high = 1.25, .least = 1},
-                                   "1", "gain of pushing after one that did not")),
-        recovery_(parameters.real("recovery", 0.9375,
-                                  {.low = 0.5, .high = 1, .least = 0.1, .most = 1}, "1",
-                                  "gain of the round trip after a push or congestion")),
-        cruise_rtts_(parameters.integer("cruise_rtts", 4, {.low = 1, .high = 16, .least = 1}, "RTT",
+        weak_push_(parameters.real("weak_push", 1.0625, {.low = 1.01, .high = 1.25, .min = 1}, "1",
+                                   "gain of pushing after one that did not")),
+        recovery_(parameters.real("recovery", 0.9375, {.low = 0.5, .high = 1, .min = 0.1, .max = 1},
+                                  "1", "gain of the round trip after a push or congestion")),
+        cruise_rtts_(parameters.integer("cruise_rtts", 4, {.low = 1, .high = 16, .min = 1}, "RTT",
                                         "time between recovery and push")),
-        beta_(parameters.real("beta", 0.25, {.low = 0.05, .high = 0.5, .most = 0.9}, "1",
+        beta_(parameters.real("beta", 0.25, {.low = 0.05, .high = 0.5, .max = 0.9}, "1",
                               "greatest decrease of the rate at congestion")),
         delay_s_(parameters.real("delay_ms", 25,
-                                 {.low = 5, .high = 100, .least = 0.1, .scale = Scale::log}, "ms",
+                                 {.low = 5, .high = 100, .min = 0.1, .scale = Scale::log}, "ms",
                                  "greatest delay beyond the nominal RTT that is no congestion") /
                  1000),
         jitter_s_(parameters.real("max_jitter_ms", 250, {.low = 10, .high = 500}, "ms",
@@ -113,8 +112,8 @@ class C4 final : public Controller {
     if (era_most_s_ <= 0) return;
     running_least_s_ =
         era_least_s_ < running_least_s_ ? era_least_s_ : (7 * running_least_s_ + era_least_s_) / 8;
-    const double most = std::min(era_most_s_, running_least_s_ + jitter_s_);
-    nominal_s_ = most > nominal_s_ ? most : (7 * nominal_s_ + most) / 8;
+    const double max = std::min(era_most_s_, running_least_s_ + jitter_s_);
+    nominal_s_ = max > nominal_s_ ? max : (7 * nominal_s_ + max) / 8;
   }
 
   void end_recovery() {

@@ -24,7 +24,7 @@ using Undo = kneepoint_undo;
 // With this window a run takes 100 MB, mm-link 2 GB.
 inline constexpr double widest_window = 1 << 20;
 
-inline constexpr Limits first_windows{.low = 1, .high = 50, .least = 1};
+inline constexpr Limits first_windows{.low = 1, .high = 50, .min = 1};
 
 // The parameter initial_window, in packets; its default is RFC 6928's, unless a rule has its own.
 inline double initial_window(Parameters& parameters, double fallback = 10,
@@ -64,7 +64,7 @@ class Controller {
   Controller(Parameters& parameters, double default_keepalive_ms)
       : keepalive_ms_(
             parameters.integer("keepalive_ms", default_keepalive_ms,
-                               {.low = 15, .high = 1000, .least = 1, .scale = Scale::log}, "ms",
+                               {.low = 15, .high = 1000, .min = 1, .scale = Scale::log}, "ms",
                                "silence after which the sender sends one datagram regardless")) {}
 
  private:

@@ -13,13 +13,12 @@ namespace {
 class Dalida final : public Windowed {
  public:
   explicit Dalida(Parameters& parameters)
-      : Windowed(parameters, 50, 60, {.low = 1, .high = 100, .least = 1}),
-        new_share_(parameters.real("new_share", 0.8, {.low = 0.05, .high = 1, .most = 1}, "1",
+      : Windowed(parameters, 50, 60, {.low = 1, .high = 100, .min = 1}),
+        new_share_(parameters.real("new_share", 0.8, {.low = 0.05, .high = 1, .max = 1}, "1",
                                    "weight of a new RTT in the average")),
-        deviation_share_(parameters.real("deviation_share", 0.6,
-                                         {.low = 0.05, .high = 1, .most = 1}, "1",
-                                         "weight of a new deviation in its average")),
-        target_(parameters.real("target", 1.5, {.low = 1.05, .high = 3, .least = 1}, "1",
+        deviation_share_(parameters.real("deviation_share", 0.6, {.low = 0.05, .high = 1, .max = 1},
+                                         "1", "weight of a new deviation in its average")),
+        target_(parameters.real("target", 1.5, {.low = 1.05, .high = 3, .min = 1}, "1",
                                 "target of the RTT, as a multiple of the least")),
         deviations_(parameters.real("deviations", 2, {.low = 0, .high = 4}, "1",
                                     "deviations that must fit below the target")),
@@ -27,7 +26,7 @@ class Dalida final : public Windowed {
                                   "packets/RTT", "increase at the target")),
         decrease_(parameters.real("decrease", 3, {.low = 0.1, .high = 20, .scale = Scale::log},
                                   "packets/RTT", "decrease at the target")),
-        silence_factor_(parameters.real("silence_factor", 0.9, {.low = 0.5, .high = 1, .most = 1},
+        silence_factor_(parameters.real("silence_factor", 0.9, {.low = 0.5, .high = 1, .max = 1},
                                         "1", "multiplies the window after a silence")) {}
 
   double keepalive_ms() const override {

@@ -136,8 +136,8 @@ class DeliveryRate {
     // can be missing than the remaining number in flight. Acknowledgments that name one packet have
     // delivered others with it.
     const uint64_t above = is_new ? ack.sequence_number + 1 : next_unacknowledged_;
-    const uint64_t most = ack.in_flight - std::min(next_to_send_ - above, ack.in_flight);
-    while (missing_.size() > most) missing_.pop_front();
+    const uint64_t max = ack.in_flight - std::min(next_to_send_ - above, ack.in_flight);
+    while (missing_.size() > max) missing_.pop_front();
   }
 
   // The packets that an acknowledgment skips are taken to precede the packets that it delivers.

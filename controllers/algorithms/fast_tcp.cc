@@ -15,7 +15,7 @@ class FastTcp final : public Windowed {
   explicit FastTcp(Parameters& parameters)
       : Windowed(parameters, 1000),
         gamma_(parameters.real("gamma", 0.5,
-                               {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
+                               {.low = 0.01, .high = 1, .max = 1, .scale = Scale::log}, "1",
                                "share of the new window in each update")),
         alpha_(parameters.real("alpha", 5, {.low = 0.5, .high = 50, .scale = Scale::log}, "packets",
                                "packets kept in the queue")),

@@ -9,7 +9,7 @@ class FixedWindow final : public Controller {
   explicit FixedWindow(Parameters& parameters)
       : Controller(parameters, 1000),
         window_(parameters.integer("window", 50,
-                                   {.low = 1, .high = 100, .least = 1, .scale = Scale::log},
+                                   {.low = 1, .high = 100, .min = 1, .scale = Scale::log},
                                    "packets", "datagrams in flight")) {}
 
   double window() const override { return window_; }

@@ -17,9 +17,9 @@ class Hybla final : public SlowStarting {
   explicit Hybla(Parameters& parameters)
       : SlowStarting(parameters, 1),
         rtt0_ms_(parameters.real("rtt0_ms", 25,
-                                 {.low = 5, .high = 200, .least = 1, .scale = Scale::log}, "ms",
+                                 {.low = 5, .high = 200, .min = 1, .scale = Scale::log}, "ms",
                                  "RTT of the connection that it equals")),
-        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
                               "what a loss leaves of the window")),
         follows_rtt_(parameters.flag("follow_rtt",
                                      "1: rho is of the smoothed RTT, as in the paper; 0: of the "

@@ -18,7 +18,7 @@ extern "C" {
 
 #define KNEEPOINT_INTERFACE_VERSION 2
 
-/* [low, high] is the sensible search range; [least, most] is the valid range. */
+/* [low, high] is the sensible search range; [min, max] is the valid range. */
 struct kneepoint_parameter {
   const char* name;
   const char* unit;
@@ -26,8 +26,8 @@ struct kneepoint_parameter {
   double fallback;
   double low;
   double high;
-  double least;
-  double most;
+  double min;
+  double max;
   int is_integer;
   int is_log;
 };
@@ -140,7 +140,7 @@ struct kneepoint_interface {
   const struct kneepoint_declaration* (*declare)(void);
 
   /* `values` has one value for each declared parameter, in the order of the declaration. Each lies
-   * in [least, most], and is whole where the parameter is an integer. */
+   * in [min, max], and is whole where the parameter is an integer. */
   void* (*create)(const double* values, size_t count);
   void (*destroy)(void* controller);
 

@@ -15,16 +15,15 @@ class Ledbat final : public TimingOut {
   explicit Ledbat(Parameters& parameters)
       : TimingOut(parameters, 2),
         target_ms_(
-            parameters.real("target_ms", 100, {.low = 5, .high = 100, .least = 1}, "ms",
+            parameters.real("target_ms", 100, {.low = 5, .high = 100, .min = 1}, "ms",
                             "queueing delay that it aims at; the RFC allows no more than 100")),
         gain_(parameters.real("gain", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
                               "packets/RTT",
                               "increase without a queue; the RFC allows no more than 1")),
-        filter_(parameters.integer("current_filter", 4,
-                                   {.low = 1, .high = 16, .least = 1, .most = 64}, "samples",
-                                   "the present delay is the least of so many")),
+        filter_(parameters.integer("current_filter", 4, {.low = 1, .high = 16, .min = 1, .max = 64},
+                                   "samples", "the present delay is the least of so many")),
         history_(parameters.integer("base_history_min", 10,
-                                    {.low = 1, .high = 10, .least = 1, .most = 60}, "min",
+                                    {.low = 1, .high = 10, .min = 1, .max = 60}, "min",
                                     "the base delay is the least of so long")),
         allowed_increase_(parameters.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
                                           "the window exceeds the packets in flight by no more")) {}

@@ -15,13 +15,13 @@ class LedbatPp final : public TimingOut {
   explicit LedbatPp(Parameters& parameters)
       : TimingOut(parameters, 2),
         ssthresh_(initial_ssthresh(parameters)),
-        target_ms_(parameters.real("target_ms", 60, {.low = 5, .high = 100, .least = 1}, "ms",
+        target_ms_(parameters.real("target_ms", 60, {.low = 5, .high = 100, .min = 1}, "ms",
                                    "queueing delay that it aims at")),
         decrease_(parameters.real("decrease", 1, {.low = 0.1, .high = 4}, "1/RTT",
                                   "decrease at twice the target, of the window")),
-        slowdown_factor_(parameters.real("slowdown_factor", 9, {.low = 3, .high = 100, .least = 1},
+        slowdown_factor_(parameters.real("slowdown_factor", 9, {.low = 3, .high = 100, .min = 1},
                                          "1", "time between slowdowns, in their lengths")),
-        history_s_(parameters.real("base_history_min", 10, {.low = 1, .high = 10, .least = 0.1},
+        history_s_(parameters.real("base_history_min", 10, {.low = 1, .high = 10, .min = 0.1},
                                    "min", "the base RTT is the least of so long") *
                    60) {}
 

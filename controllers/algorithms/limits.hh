@@ -8,12 +8,12 @@ inline constexpr double infinity = __builtin_inf();
 
 enum class Scale { linear, log };
 
-// [low, high] is the sensible search range; [least, most] is the valid range.
+// [low, high] is the sensible search range; [min, max] is the valid range.
 struct Limits {
   double low;
   double high;
-  double least = 0;
-  double most = infinity;
+  double min = 0;
+  double max = infinity;
   Scale scale = Scale::linear;
 };
 

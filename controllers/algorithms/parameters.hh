@@ -47,7 +47,7 @@ class Parameters {
 
   // A switch for a detail of a rule: 1 includes the detail, 0 does not.
   bool flag(std::string name, std::string meaning, bool fallback = false) {
-    return integer(std::move(name), fallback, {.low = 0, .high = 1, .most = 1}, "0 or 1",
+    return integer(std::move(name), fallback, {.low = 0, .high = 1, .max = 1}, "0 or 1",
                    std::move(meaning)) != 0;
   }
 

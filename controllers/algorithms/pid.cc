@@ -13,14 +13,14 @@ class Pid final : public Windowed {
  public:
   explicit Pid(Parameters& parameters)
       : Windowed(parameters, 50),
-        target_ms_(parameters.real("target_ms", 80, {.low = 45, .high = 200, .least = 1}, "ms",
+        target_ms_(parameters.real("target_ms", 80, {.low = 45, .high = 200, .min = 1}, "ms",
                                    "RTT that the window aims at")),
         kp_(parameters.real("kp", 5, {.low = 0, .high = 50}, "packets",
                             "gain of the error, which is relative to the target")),
         ki_(parameters.real("ki", 20, {.low = 0.1, .high = 200, .scale = Scale::log}, "packets/s",
                             "gain of its integral")),
         kd_(parameters.real("kd", 0, {.low = 0, .high = 2}, "packets s", "gain of its derivative")),
-        gain_(parameters.real("gain", 0.5, {.low = 0, .high = 0.99, .most = 1}, "1",
+        gain_(parameters.real("gain", 0.5, {.low = 0, .high = 0.99, .max = 1}, "1",
                               "weight of the old value in the smoothed RTT; 0: raw")),
         integral_(cwnd_) {}
 

@@ -16,7 +16,7 @@ class Prague final : public TimingOut {
       : TimingOut(parameters),
         ssthresh_(initial_ssthresh(parameters)),
         gain_(parameters.real("gain", 1.0 / 16,
-                              {.low = 1.0 / 64, .high = 0.5, .most = 1, .scale = Scale::log}, "1",
+                              {.low = 1.0 / 64, .high = 0.5, .max = 1, .scale = Scale::log}, "1",
                               "weight of a round's share of marks in their average")),
         virtual_rtt_s_(parameters.real("virtual_rtt_ms", 25, {.low = 1, .high = 100}, "ms",
                                        "RTT as which shorter ones behave; 0: none") /
@@ -43,11 +43,11 @@ class Prague final : public TimingOut {
   void on_loss(const Loss& loss) override {
     if (loss.kind == Loss::Kind::marked or loss.is_repeated) return;  // on_ack counts marks
     reduce(0.5, now_s(loss));
-    if (loss.kind == Loss::Kind::timed_out) cwnd_ = least_;
+    if (loss.kind == Loss::Kind::timed_out) cwnd_ = min_;
   }
 
  private:
-  static constexpr double least_ = 2;
+  static constexpr double min_ = 2;
 
   double round_length_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
 
@@ -68,7 +68,7 @@ class Prague final : public TimingOut {
   }
 
   void reduce(double share, double now_s) {
-    cwnd_ = std::max(cwnd_ * (1 - share), least_);
+    cwnd_ = std::max(cwnd_ * (1 - share), min_);
     ssthresh_ = cwnd_;
     reduced_until_s_ = now_s + round_length_s();
   }

@@ -70,8 +70,8 @@ class __attribute__((visibility("hidden"))) Registration {
                         .fallback = each.fallback,
                         .low = each.limits.low,
                         .high = each.limits.high,
-                        .least = each.limits.least,
-                        .most = each.limits.most,
+                        .min = each.limits.min,
+                        .max = each.limits.max,
                         .is_integer = each.type == ParameterType::integer,
                         .is_log = each.limits.scale == Scale::log});
         pointers.push_back(&rows.back());

@@ -16,7 +16,7 @@ class Reno final : public SlowStarting {
       : SlowStarting(parameters),
         alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 4, .scale = Scale::log},
                                "packets/RTT", "additive increase in congestion avoidance")),
-        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .most = 1}, "1",
+        beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
                               "what a loss leaves of the packets in flight")),
         has_whole_packets_(
             parameters.flag("whole_packets", "computes in whole packets, as Linux does")) {

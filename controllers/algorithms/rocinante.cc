@@ -18,7 +18,7 @@ class Rocinante final : public Windowed {
         rtt_allowance_(parameters.real("rtt_allowance", 1.4, {.low = 1, .high = 3}, "1",
                                        "an RTT above this times the average is late")),
         ewma_weight_(parameters.real("ewma_weight", 0.01,
-                                     {.low = 0.001, .high = 0.5, .most = 1, .scale = Scale::log},
+                                     {.low = 0.001, .high = 0.5, .max = 1, .scale = Scale::log},
                                      "1", "weight of a new RTT in the average")) {}
 
   void on_ack(const Ack& ack) override {

@@ -12,7 +12,7 @@ namespace kneepoint {
 class RttEstimate {
  public:
   RttEstimate(Parameters& parameters, double fallback)
-      : gain_(parameters.real("gain", fallback, {.low = 0, .high = 0.99, .most = 1}, "1",
+      : gain_(parameters.real("gain", fallback, {.low = 0, .high = 0.99, .max = 1}, "1",
                               "weight of the old value in the smoothed RTT")) {}
 
   void add(const Ack& ack) {

@@ -34,16 +34,16 @@ class Rule final : public RuleController {
   explicit Rule(Parameters& parameters) : RuleController(parameters) {
     std::vector<size_t> program;
     for (size_t i = 0; i < codes; ++i) {
-      constexpr double most = 281474976710655;  // 64^8 - 1
+      constexpr double max = 281474976710655;  // 64^8 - 1
       auto code = static_cast<uint64_t>(parameters.integer("code_" + std::to_string(i), 0,
-                                                           {.low = 0, .high = most, .most = most},
-                                                           "1", "eight operations of the program"));
+                                                           {.low = 0, .high = max, .max = max}, "1",
+                                                           "eight operations of the program"));
       for (size_t k = 0; k < per_code; ++k, code /= 64) program.push_back(code % 64);
     }
     for (size_t i = 0; i < numbers; ++i) {
       literals_[i] = parameters.real(
           "number_" + std::to_string(i), 0,
-          {.low = -1000, .high = 1000, .least = std::numeric_limits<double>::lowest()}, "1",
+          {.low = -1000, .high = 1000, .min = std::numeric_limits<double>::lowest()}, "1",
           "a number of the program");
     }
     load(program);
@@ -93,7 +93,7 @@ class Rule final : public RuleController {
   }
 
   void load(const std::vector<size_t>& program) {
-    const std::array<Place, signals.size()> heard{&owd_,     &rtt_,    &least_rtt_,
+    const std::array<Place, signals.size()> heard{&owd_,     &rtt_,    &min_rtt_,
                                                   &silence_, &flight_, &w_};
     size_t next = 0;
     std::vector<Place> stack;

@@ -33,10 +33,10 @@ class RuleController : public Controller {
       : Controller(parameters, defaults.keepalive_ms),
         widest_window_(parameters.real(
             "widest_window", defaults.widest_window,
-            {.low = 100, .high = 10000, .least = 2, .most = widest_window, .scale = Scale::log},
+            {.low = 100, .high = 10000, .min = 2, .max = widest_window, .scale = Scale::log},
             "packets", "upper bound of w, whose lower is 2")),
         w_(parameters.real("initial_window", defaults.initial_window,
-                           {.low = 1, .high = 100, .least = 1}, "packets",
+                           {.low = 1, .high = 100, .min = 1}, "packets",
                            "w before the first acknowledgment")) {}
 
   // Sets the window, and what else the rule sets, from the signals.
@@ -65,7 +65,7 @@ class RuleController : public Controller {
   const double widest_window_;
   double owd_ = 0;
   double rtt_ = 0;
-  double least_rtt_ = 0;
+  double min_rtt_ = 0;
   double silence_ = 0;
   double flight_ = 0;
   double w_;
@@ -75,9 +75,9 @@ class RuleController : public Controller {
     const auto owd_ms = static_cast<double>(ack.received_ms - ack.sent_ms);
     const double rtt_ms = kneepoint::rtt_ms(ack);
     min_owd_ms_ = std::min(min_owd_ms_, owd_ms);
-    least_rtt_ = has_heard_ ? std::min(least_rtt_, rtt_ms) : rtt_ms;
+    min_rtt_ = has_heard_ ? std::min(min_rtt_, rtt_ms) : rtt_ms;
     owd_ = owd_ms - min_owd_ms_;
-    rtt_ = rtt_ms - least_rtt_;
+    rtt_ = rtt_ms - min_rtt_;
     // What was overtaken came after none.
     const int64_t before_ms = has_heard_ ? last_ms_ : ack.received_ms;
     last_ms_ = std::max(before_ms, ack.received_ms);

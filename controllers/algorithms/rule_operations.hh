@@ -23,7 +23,7 @@ struct Quantity {
 inline constexpr auto signals = std::to_array<Quantity>({
     {"owd", Dimension::ms},
     {"rtt", Dimension::ms},
-    {"least_rtt", Dimension::ms},
+    {"min_rtt", Dimension::ms},
     {"silence", Dimension::ms},
     {"flight", Dimension::packets},
     {"w", Dimension::packets},

@@ -12,7 +12,7 @@ namespace kneepoint {
 
 inline double initial_ssthresh(Parameters& parameters) {
   return parameters.real("initial_ssthresh", 1 << 20,
-                         {.low = 2, .high = 1 << 20, .least = 1, .scale = Scale::log}, "packets",
+                         {.low = 2, .high = 1 << 20, .min = 1, .scale = Scale::log}, "packets",
                          "window at which the first slow start ends");
 }
 

@@ -140,18 +140,18 @@ class Sprout final : public Controller {
   explicit Sprout(Parameters& parameters)
       : Controller(parameters, 100),
         // Braces evaluate the parameters, and so declare them, in this order.
-        motion_{parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
-                                "1/s", "rate at which outages end"),
-                parameters.real(
-                    "sigma", 200,
-                    {.low = 50, .high = 500, .least = 20, .most = 1000, .scale = Scale::log},
-                    "packets/s/sqrt(s)", "how fast the link's rate moves")},
+        motion_{
+            parameters.real("outage_escape", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
+                            "1/s", "rate at which outages end"),
+            parameters.real("sigma", 200,
+                            {.low = 50, .high = 500, .min = 20, .max = 1000, .scale = Scale::log},
+                            "packets/s/sqrt(s)", "how fast the link's rate moves")},
         risk_(static_cast<float>(
-                  parameters.real("percentile", 5, {.low = 1, .high = 75, .most = 99}, "%",
+                  parameters.real("percentile", 5, {.low = 1, .high = 75, .max = 99}, "%",
                                   "probability that less arrives than is forecast")) /
               100),
         horizon_ticks_(static_cast<size_t>(
-            parameters.integer("horizon_ticks", 5, {.low = 2, .high = 8, .least = 1, .most = 8},
+            parameters.integer("horizon_ticks", 5, {.low = 2, .high = 8, .min = 1, .max = 8},
                                "20 ms", "time in which the packets in flight arrive"))) {
     belief_.fill(1.0F / bins);
     ones_.fill(1);
@@ -195,12 +195,12 @@ class Sprout final : public Controller {
   // Computes, for each present rate, the probability that at most a number of packets arrive within
   // the horizon.
   void make_forecasts() {
-    const size_t most = horizon_ticks_ * static_cast<size_t>(max_in_tick) + 1;
-    std::vector<Bins> exactly(most);
+    const size_t max = horizon_ticks_ * static_cast<size_t>(max_in_tick) + 1;
+    std::vector<Bins> exactly(max);
     exactly[0].fill(1);
     for (size_t tick = 0; tick < horizon_ticks_; ++tick) {
-      std::vector<Bins> later(most);
-      for (size_t total = 0; total < most; ++total) {
+      std::vector<Bins> later(max);
+      for (size_t total = 0; total < max; ++total) {
         for (size_t now = 0; now <= std::min(total, max_now_); ++now) {
           const Bins& likelihood = likelihood_.exactly(now);
           const Bins& rest = exactly[total - now];
@@ -210,7 +210,7 @@ class Sprout final : public Controller {
       }
       exactly.swap(later);
     }
-    for (size_t total = 1; total < most; ++total) {
+    for (size_t total = 1; total < max; ++total) {
       for (size_t bin = 0; bin < bins; ++bin) exactly[total][bin] += exactly[total - 1][bin];
     }
     at_most_ = std::move(exactly);

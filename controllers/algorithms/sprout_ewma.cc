@@ -16,10 +16,10 @@ class SproutEwma final : public Controller {
       : Controller(parameters, 100),
         initial_window_(initial_window(parameters)),
         new_share_(parameters.real("new_share", 0.125,
-                                   {.low = 0.01, .high = 1, .most = 1, .scale = Scale::log}, "1",
+                                   {.low = 0.01, .high = 1, .max = 1, .scale = Scale::log}, "1",
                                    "weight of a tick of 20 ms in the rate")),
-        horizon_ticks_(parameters.real("horizon_ms", 100, {.low = 40, .high = 160, .least = 20},
-                                       "ms", "time in which the packets in flight arrive") /
+        horizon_ticks_(parameters.real("horizon_ms", 100, {.low = 40, .high = 160, .min = 20}, "ms",
+                                       "time in which the packets in flight arrive") /
                        ReceiverTicks::tick_ms),
         rate_(initial_window_ / horizon_ticks_) {
     allowance_.forecast(initial_window_);

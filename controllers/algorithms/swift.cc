@@ -24,16 +24,16 @@ class Swift final : public TimingOut {
                             "additive increase")),
         beta_(parameters.real("beta", 0.8, {.low = 0.1, .high = 1}, "1",
                               "decrease per share of the RTT beyond its target")),
-        max_mdf_(parameters.real("max_mdf", 0.5, {.low = 0.1, .high = 0.9, .most = 1}, "1",
+        max_mdf_(parameters.real("max_mdf", 0.5, {.low = 0.1, .high = 0.9, .max = 1}, "1",
                                  "greatest decrease, of the window")),
         scaling_range_(parameters.real("scaling_range", 5, {.low = 0, .high = 10}, "1",
                                        "added to the target of small windows")),
         scaling_low_(parameters.real("scaling_low", 0.1,
-                                     {.low = 0.1, .high = 1, .least = 0.01, .most = 1}, "packets",
+                                     {.low = 0.1, .high = 1, .min = 0.01, .max = 1}, "packets",
                                      "window up to which the addition is greatest")),
-        scaling_high_(parameters.real("scaling_high", 100, {.low = 10, .high = 200, .least = 2},
+        scaling_high_(parameters.real("scaling_high", 100, {.low = 10, .high = 200, .min = 2},
                                       "packets", "window from which there is none")),
-        reset_after_(parameters.integer("reset_after", 5, {.low = 1, .high = 10, .least = 1}, "1",
+        reset_after_(parameters.integer("reset_after", 5, {.low = 1, .high = 10, .min = 1}, "1",
                                         "timeouts in a row to the least window")) {}
 
   // A window below one packet is one packet and a pause.
@@ -61,7 +61,7 @@ class Swift final : public TimingOut {
   void on_loss(const Loss& loss) override {
     timeouts_ = loss.kind == Loss::Kind::timed_out ? timeouts_ + 1 : 0;
     if (timeouts_ >= reset_after_) {
-      cwnd_ = least_;
+      cwnd_ = min_;
     } else {
       decrease(max_mdf_, now_s(loss));
     }
@@ -84,10 +84,10 @@ class Swift final : public TimingOut {
   void decrease(double share, double now) {
     if (now - decreased_s_ < rtt_ms_ / 1e3) return;
     decreased_s_ = now;
-    cwnd_ = std::max(cwnd_ * (1 - std::min(share, max_mdf_)), least_);
+    cwnd_ = std::max(cwnd_ * (1 - std::min(share, max_mdf_)), min_);
   }
 
-  static constexpr double least_ = 0.01;
+  static constexpr double min_ = 0.01;
   static constexpr double longest_us_ = 10e6;
   static constexpr double span_of_min_s_ = 600;  // routes change
   double target_ms_;

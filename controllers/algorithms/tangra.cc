@@ -13,11 +13,11 @@ class Tangra final : public Windowed {
  public:
   explicit Tangra(Parameters& parameters)
       : Windowed(parameters, 1000),
-        t_(parameters.real("t", 1.4, {.low = 1.05, .high = 2.5, .least = 1}, "1",
+        t_(parameters.real("t", 1.4, {.low = 1.05, .high = 2.5, .min = 1}, "1",
                            "target RTT, as a multiple of the least RTT")),
-        t_bound_(parameters.real("t_bound", 1.6, {.low = 1.1, .high = 3, .least = 1}, "1",
+        t_bound_(parameters.real("t_bound", 1.6, {.low = 1.1, .high = 3, .min = 1}, "1",
                                  "the small decrease begins above this multiple")),
-        t_high_(parameters.real("t_high", 1.8, {.low = 1.2, .high = 4, .least = 1}, "1",
+        t_high_(parameters.real("t_high", 1.8, {.low = 1.2, .high = 4, .min = 1}, "1",
                                 "the large decrease begins above this multiple")),
         increase_(parameters.real("increase", 5, {.low = 0.1, .high = 100, .scale = Scale::log},
                                   "packets/RTT", "increase at one least RTT below the target")),

@@ -12,16 +12,16 @@ class TensorFairness final : public Windowed {
  public:
   explicit TensorFairness(Parameters& parameters)
       : Windowed(parameters, 60),
-        delay_ms_(parameters.real("delay_ms", 18, {.low = 5, .high = 100, .least = 1}, "ms",
+        delay_ms_(parameters.real("delay_ms", 18, {.low = 5, .high = 100, .min = 1}, "ms",
                                   "queueing delay at which growth turns to decrease")),
-        new_share_(parameters.real("new_share", 0.1, {.low = 0.01, .high = 1, .most = 1}, "1",
+        new_share_(parameters.real("new_share", 0.1, {.low = 0.01, .high = 1, .max = 1}, "1",
                                    "weight of the window in its average")),
         increase_(parameters.real("increase", 0.6, {.low = 0.01, .high = 5, .scale = Scale::log},
                                   "packets", "increase an acknowledgment without a queue")),
         decrease_(parameters.real("decrease", 0.0125,
                                   {.low = 0.001, .high = 1, .scale = Scale::log}, "packets",
                                   "decrease an acknowledgment at twice delay_ms")),
-        silence_factor_(parameters.real("silence_factor", 0.75, {.low = 0.5, .high = 1, .most = 1},
+        silence_factor_(parameters.real("silence_factor", 0.75, {.low = 0.5, .high = 1, .max = 1},
                                         "1", "multiplies the window after a silence")),
         average_(cwnd_) {}
 

@@ -17,13 +17,13 @@ class Timely final : public Controller {
  public:
   explicit Timely(Parameters& parameters)
       : Controller(parameters, 80),
-        rate_(parameters.real("initial_rate", 10, {.low = 1, .high = 50, .least = 1}, "packets",
+        rate_(parameters.real("initial_rate", 10, {.low = 1, .high = 50, .min = 1}, "packets",
                               "window before the first acknowledgment")),
-        min_rate_(parameters.real("min_rate", 1, {.low = 1, .high = 10, .least = 1}, "packets",
+        min_rate_(parameters.real("min_rate", 1, {.low = 1, .high = 10, .min = 1}, "packets",
                                   "least window")),
-        alpha_(parameters.real("alpha", 0.8, {.low = 0.05, .high = 1, .most = 1}, "1",
+        alpha_(parameters.real("alpha", 0.8, {.low = 0.05, .high = 1, .max = 1}, "1",
                                "weight of a new RTT difference in the average")),
-        beta_(parameters.real("beta", 0.3, {.low = 0.05, .high = 1, .most = 1}, "1",
+        beta_(parameters.real("beta", 0.3, {.low = 0.05, .high = 1, .max = 1}, "1",
                               "multiplicative decrease")),
         delta_(parameters.real("delta", 0.25, {.low = 0.05, .high = 2, .scale = Scale::log},
                                "packets", "additive increase an acknowledgment")),
@@ -31,10 +31,10 @@ class Timely final : public Controller {
                                   "below it the window always grows")),
         t_high_ms_(parameters.real("t_high_ms", 150, {.low = 60, .high = 500}, "ms",
                                    "above it the window always shrinks")),
-        min_rtt_ms_(parameters.real("min_rtt_ms", 50, {.low = 20, .high = 100, .least = 1}, "ms",
+        min_rtt_ms_(parameters.real("min_rtt_ms", 50, {.low = 20, .high = 100, .min = 1}, "ms",
                                     "RTT that normalises the gradient")),
         hyperactive_n_(
-            parameters.integer("hyperactive_n", 1, {.low = 1, .high = 5, .least = 1}, "1",
+            parameters.integer("hyperactive_n", 1, {.low = 1, .high = 5, .min = 1}, "1",
                                "increase multiplier from the fifth ACK on without a rising RTT")),
         gradient_below_low_(parameters.flag("gradient_below_low",
                                             "1: below t_low_ms the gradient acts as well; "

@@ -24,23 +24,23 @@ class Verus final : public TimingOut {
   explicit Verus(Parameters& parameters)
       : TimingOut(parameters, 1),
         first_window_(cwnd_),
-        epoch_s_(parameters.real("epoch_ms", 5, {.low = 1, .high = 50, .least = 1}, "ms",
+        epoch_s_(parameters.real("epoch_ms", 5, {.low = 1, .high = 50, .min = 1}, "ms",
                                  "time between decisions") /
                  1000),
-        ratio_(parameters.real("ratio", 6, {.low = 1.5, .high = 8, .least = 1}, "1",
+        ratio_(parameters.real("ratio", 6, {.low = 1.5, .high = 8, .min = 1}, "1",
                                "delay, in least delays, beyond which it only falls")),
         small_step_ms_(parameters.real("small_step_ms", 1, {.low = 0.1, .high = 5}, "ms",
                                        "fall an epoch while delays grow")),
         step_ms_(parameters.real("step_ms", 2, {.low = 0.1, .high = 10}, "ms",
                                  "rise an epoch while they do not, fall beyond ratio")),
-        old_share_(parameters.real("old_share", 0.875, {.low = 0.5, .high = 0.98, .most = 0.999},
+        old_share_(parameters.real("old_share", 0.875, {.low = 0.5, .high = 0.98, .max = 0.999},
                                    "1", "weight of the old value in the profile's averages")),
-        kept_(parameters.real("kept", 0.7, {.low = 0.5, .high = 0.9, .most = 1}, "1",
+        kept_(parameters.real("kept", 0.7, {.low = 0.5, .high = 0.9, .max = 1}, "1",
                               "what a loss leaves of the window that lost")),
         refit_s_(parameters.real("refit_s", 1,
-                                 {.low = 0.1, .high = 10, .least = 0.01, .scale = Scale::log}, "s",
+                                 {.low = 0.1, .high = 10, .min = 0.01, .scale = Scale::log}, "s",
                                  "time between fits of the profile's curve")),
-        slow_start_ms_(parameters.real("slow_start_ms", 500, {.low = 100, .high = 1000, .least = 1},
+        slow_start_ms_(parameters.real("slow_start_ms", 500, {.low = 100, .high = 1000, .min = 1},
                                        "ms", "delay that ends slow start")) {}
 
   // The timeout is five times the last delay, at least 150 ms and at most the parameter

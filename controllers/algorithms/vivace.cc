@@ -81,7 +81,7 @@ class Vivace final : public Controller {
       : Controller(parameters, 1000),
         initial_window_(initial_window(parameters)),
         exponent_(parameters.real("exponent", 0.9,
-                                  {.low = 0.5, .high = 0.99, .least = 0.01, .most = 1}, "1",
+                                  {.low = 0.5, .high = 0.99, .min = 0.01, .max = 1}, "1",
                                   "of the rate, in the utility")),
         latency_(parameters.real("latency", 900, {.low = 1, .high = 2000, .scale = Scale::log}, "1",
                                  "price of a growing RTT (b)")),
@@ -90,16 +90,15 @@ class Vivace final : public Controller {
         tolerated_gradient_(parameters.real("tolerated_gradient", 0.01,
                                             {.low = 0.001, .high = 0.1, .scale = Scale::log}, "s/s",
                                             "growth of the RTT that counts as none")),
-        probe_(parameters.real("probe", 0.05,
-                               {.low = 0.01, .high = 0.2, .least = 1e-3, .most = 0.5}, "1",
-                               "how far trials lie from the rate")),
+        probe_(parameters.real("probe", 0.05, {.low = 0.01, .high = 0.2, .min = 1e-3, .max = 0.5},
+                               "1", "how far trials lie from the rate")),
         theta_(parameters.real("theta", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1",
                                "step for a gradient of the utility")),
         boundary_(parameters.real("boundary", 0.05,
-                                  {.low = 0.01, .high = 0.5, .least = 1e-3, .most = 1}, "1",
+                                  {.low = 0.01, .high = 0.5, .min = 1e-3, .max = 1}, "1",
                                   "greatest step at first, of the rate")),
-        boundary_step_(parameters.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .most = 1},
-                                       "1", "by which a bounded step raises the boundary")) {}
+        boundary_step_(parameters.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .max = 1}, "1",
+                                       "by which a bounded step raises the boundary")) {}
 
   static constexpr bool governs_recovery = true;
 
@@ -209,14 +208,14 @@ class Vivace final : public Controller {
     const double wanted = confidence * theta_ * std::abs(gradient);
     // The boundary rises with each step that reaches it, and falls to the boundary that a smaller
     // step needs.
-    const double most = (boundary_ + bounded_ * boundary_step_) * rate_mbps_;
-    if (wanted > most) {
+    const double max = (boundary_ + bounded_ * boundary_step_) * rate_mbps_;
+    if (wanted > max) {
       ++bounded_;
     } else if (boundary_step_ > 0) {
       const double needed = (wanted / rate_mbps_ - boundary_) / boundary_step_;
       bounded_ = std::max(std::ceil(needed), 0.0);
     }
-    const double moved = std::max(std::min(wanted, most), min_step_mbps_);
+    const double moved = std::max(std::min(wanted, max), min_step_mbps_);
     rate_mbps_ = std::max(rate_mbps_ + (rises ? moved : -moved), min_mbps_);
   }
 

@@ -50,7 +50,7 @@ Confinement parse(const Words& words, size_t end) {
                                                  {"--processes", &confinement.processes},
                                                  {"--file-mb", &confinement.file_mb},
                                                  {"--wall-s", &confinement.wall_s}};
-  constexpr uint64_t most = 1'000'000;
+  constexpr uint64_t max = 1'000'000;
   for (size_t i = 0; i < end;) {
     const std::string& option = words[i++];
     if (option == "--no-network") {
@@ -63,7 +63,7 @@ Confinement parse(const Words& words, size_t end) {
       }
     } else if (const auto number = numbers.find(option); number != numbers.end()) {
       if (i == end) throw std::invalid_argument(option + " needs a value");
-      *number->second = to_whole(words[i++], option, 1, most);
+      *number->second = to_whole(words[i++], option, 1, max);
     } else {
       throw std::invalid_argument("unknown option '" + option + "'; confine --help lists them");
     }

@@ -43,11 +43,11 @@ struct Arguments {
   std::optional<Pair> rates_mbps{};
 };
 
-Option pair_at(std::optional<Pair>& place, double least, double most) {
-  return {[&place, least, most](const std::string& value, const std::string& name) {
+Option pair_at(std::optional<Pair>& place, double min, double max) {
+  return {[&place, min, max](const std::string& value, const std::string& name) {
     const std::vector<std::string> parts = split(value, ',');
     if (parts.size() != 2) throw std::invalid_argument(name + " needs two numbers, A,B");
-    place = Pair{to_real(parts[0], name, least, most), to_real(parts[1], name, least, most)};
+    place = Pair{to_real(parts[0], name, min, max), to_real(parts[1], name, min, max)};
   }};
 }
 

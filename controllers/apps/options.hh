@@ -36,16 +36,16 @@ Option text_at(Place& place) {
   return {[&place](const std::string& value, const std::string&) { place = value; }};
 }
 template <class Place>
-Option whole_at(Place& place, uint64_t least = 0,
-                uint64_t most = std::numeric_limits<uint64_t>::max()) {
-  return {[&place, least, most](const std::string& value, const std::string& name) {
-    place = to_whole(value, name, least, most);
+Option whole_at(Place& place, uint64_t min = 0,
+                uint64_t max = std::numeric_limits<uint64_t>::max()) {
+  return {[&place, min, max](const std::string& value, const std::string& name) {
+    place = to_whole(value, name, min, max);
   }};
 }
 template <class Place>
-Option real_at(Place& place, double least, double most) {
-  return {[&place, least, most](const std::string& value, const std::string& name) {
-    place = to_real(value, name, least, most);
+Option real_at(Place& place, double min, double max) {
+  return {[&place, min, max](const std::string& value, const std::string& name) {
+    place = to_real(value, name, min, max);
   }};
 }
 // A digest: 64 digits in lower-case hexadecimal.

@@ -35,9 +35,9 @@ double take(const char* name, double fallback, const Limits& limits, bool is_who
   const double value = found->second;
   given().erase(found);
   const std::string what = std::string("parameter ") + name + " = " + to_text(value);
-  if (not(value >= limits.least and value <= limits.most)) {
-    throw std::invalid_argument(what + " is outside [" + to_text(limits.least) + ", " +
-                                to_text(limits.most) + "]");
+  if (not(value >= limits.min and value <= limits.max)) {
+    throw std::invalid_argument(what + " is outside [" + to_text(limits.min) + ", " +
+                                to_text(limits.max) + "]");
   }
   if (is_whole and value != std::floor(value)) {
     throw std::invalid_argument(what + " must be a whole number");

@@ -15,8 +15,8 @@ void describe(JsonWriter& json, const Kinds& kinds) {
     json.json(truth(kind.needs_bound)).key("marks").json(truth(kind.marks));
     json.key("parameters").begin_array();
     for (const NotationParameter& each : kind.parameters) {
-      json.begin_object().field("name", each.name).field("least", each.least);
-      json.field("type", types[static_cast<size_t>(each.type)]).field("most", each.most);
+      json.begin_object().field("name", each.name).field("min", each.min);
+      json.field("type", types[static_cast<size_t>(each.type)]).field("max", each.max);
       json.key("default").json(each.fallback ? to_text(*each.fallback) : "null");
       json.field("unit", each.unit).field("meaning", each.meaning).field("below", each.below);
       json.key("required").json(truth(each.is_required)).end_object();
@@ -70,12 +70,12 @@ Notation::Notation(const std::string& what, const std::string& description, cons
 
 std::vector<double> Notation::read(const NotationParameter& parameter,
                                    const std::string& text) const {
-  const auto& [name, type, least, most, fallback, unit, meaning, is_required, below] = parameter;
+  const auto& [name, type, min, max, fallback, unit, meaning, is_required, below] = parameter;
   const std::string what = where_ + ": " + name;
   std::vector<double> values;
   for (const std::string& each :
        type == NotationType::times ? split(text, '+') : std::vector{text}) {
-    values.push_back(to_real(each, what, least, most));
+    values.push_back(to_real(each, what, min, max));
   }
   if (type == NotationType::whole) to_whole(text, what);
   if (type == NotationType::positive and values.front() <= 0) {

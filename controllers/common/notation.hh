@@ -17,8 +17,8 @@ enum class NotationType { whole, real, positive, times };
 struct NotationParameter {
   const char* name;
   NotationType type;
-  double least;
-  double most;
+  double min;
+  double max;
   std::optional<double> fallback;  // none: the parameter is required, or has no effect if absent
   const char* unit;
   const char* meaning;

@@ -32,8 +32,8 @@ ExponentialTable::ExponentialTable(double mean_us, int64_t min_us) {
 }
 
 MeasuredTable::MeasuredTable(const std::vector<double>& times_us) {
-  if (times_us.size() == 1 or times_us.size() > most) {
-    throw std::invalid_argument("measured times must be none or 2 to " + std::to_string(most) +
+  if (times_us.size() == 1 or times_us.size() > max) {
+    throw std::invalid_argument("measured times must be none or 2 to " + std::to_string(max) +
                                 ", not " + std::to_string(times_us.size()));
   }
   if (not std::ranges::is_sorted(times_us)) {

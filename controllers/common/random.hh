@@ -76,7 +76,7 @@ class MeasuredTable {
     return times_us_[k] + (((times_us_[k + 1] - times_us_[k]) * fraction) >> 32);
   }
 
-  static constexpr size_t most = 32;
+  static constexpr size_t max = 32;
 
  private:
   std::vector<int64_t> times_us_{};

@@ -15,10 +15,10 @@ namespace {
                               std::string(wanted));
 }
 
-[[noreturn]] void refuse_range(std::string_view what, std::string_view text,
-                               const std::string& least, const std::string& most) {
-  throw std::invalid_argument(std::string(what) + " " + std::string(text) + " is outside [" +
-                              least + ", " + most + "]");
+[[noreturn]] void refuse_range(std::string_view what, std::string_view text, const std::string& min,
+                               const std::string& max) {
+  throw std::invalid_argument(std::string(what) + " " + std::string(text) + " is outside [" + min +
+                              ", " + max + "]");
 }
 
 }  // namespace
@@ -83,24 +83,24 @@ std::string one_line(const char* text) {
   return line;
 }
 
-double to_real(std::string_view text, std::string_view what, double least, double most) {
+double to_real(std::string_view text, std::string_view what, double min, double max) {
   double value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} or end != text.data() + text.size() or not std::isfinite(value)) {
     refuse(what, text, "a number");
   }
-  if (value < least or value > most) refuse_range(what, text, to_text(least), to_text(most));
+  if (value < min or value > max) refuse_range(what, text, to_text(min), to_text(max));
   return value;
 }
 
-uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least, uint64_t most) {
+uint64_t to_whole(std::string_view text, std::string_view what, uint64_t min, uint64_t max) {
   uint64_t value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} or end != text.data() + text.size()) {
     refuse(what, text, "a whole number of at least 0");
   }
-  if (value < least or value > most) {
-    refuse_range(what, text, std::to_string(least), std::to_string(most));
+  if (value < min or value > max) {
+    refuse_range(what, text, std::to_string(min), std::to_string(max));
   }
   return value;
 }

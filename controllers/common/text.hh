@@ -25,10 +25,10 @@ std::string joined(const std::vector<std::string>& texts);
 // Throw std::invalid_argument, naming `what`, unless the whole text is one finite number in [least,
 // most].
 double to_real(std::string_view text, std::string_view what,
-               double least = std::numeric_limits<double>::lowest(),
-               double most = std::numeric_limits<double>::max());
-uint64_t to_whole(std::string_view text, std::string_view what, uint64_t least = 0,
-                  uint64_t most = std::numeric_limits<uint64_t>::max());
+               double min = std::numeric_limits<double>::lowest(),
+               double max = std::numeric_limits<double>::max());
+uint64_t to_whole(std::string_view text, std::string_view what, uint64_t min = 0,
+                  uint64_t max = std::numeric_limits<uint64_t>::max());
 
 std::vector<std::string> split(std::string_view text, char separator);
 

@@ -357,8 +357,8 @@ bool Rig::is_steady() const {
 }
 
 double Rig::at_bound_share() const {
-  const uint64_t most = *std::ranges::max_element(looks_at_bound_);
-  return looks_ == 0 ? 0 : static_cast<double>(most) / static_cast<double>(looks_);
+  const uint64_t max = *std::ranges::max_element(looks_at_bound_);
+  return looks_ == 0 ? 0 : static_cast<double>(max) / static_cast<double>(looks_);
 }
 
 double Rig::idle_share() const {

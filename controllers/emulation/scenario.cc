@@ -56,34 +56,33 @@ Field required(Field field) {
 
 // The place may be a std::optional. It keeps the converted number.
 template <class Place, class Convert = std::identity>
-Field real(std::string_view name, Place& place, double least, double most, std::string_view meaning,
+Field real(std::string_view name, Place& place, double min, double max, std::string_view meaning,
            Convert convert = {}) {
   return {name, meaning,
-          [least, most] {
-            return R"("type":"number","minimum":)" + to_text(least) + R"(,"maximum":)" +
-                   to_text(most);
+          [min, max] {
+            return R"("type":"number","minimum":)" + to_text(min) + R"(,"maximum":)" + to_text(max);
           },
-          [&place, least, most, convert](const JsonValue& value, const std::string& where) {
-            place = convert(to_real(number_of(value, where, "number"), where, least, most));
+          [&place, min, max, convert](const JsonValue& value, const std::string& where) {
+            place = convert(to_real(number_of(value, where, "number"), where, min, max));
           }};
 }
 
 template <class Place>
-Field whole(std::string_view name, Place& place, uint64_t least, uint64_t most,
+Field whole(std::string_view name, Place& place, uint64_t min, uint64_t max,
             std::string_view meaning) {
   return {name, meaning,
-          [least, most] {
-            return R"("type":"integer","minimum":)" + std::to_string(least) + R"(,"maximum":)" +
-                   std::to_string(most);
+          [min, max] {
+            return R"("type":"integer","minimum":)" + std::to_string(min) + R"(,"maximum":)" +
+                   std::to_string(max);
           },
-          [&place, least, most](const JsonValue& value, const std::string& where) {
-            place = to_whole(number_of(value, where, "whole number"), where, least, most);
+          [&place, min, max](const JsonValue& value, const std::string& where) {
+            place = to_whole(number_of(value, where, "whole number"), where, min, max);
           }};
 }
 
-Field milliseconds(std::string_view name, Microseconds& place_us, double least, double most,
+Field milliseconds(std::string_view name, Microseconds& place_us, double min, double max,
                    std::string_view meaning) {
-  return real(name, place_us, least, most, meaning,
+  return real(name, place_us, min, max, meaning,
               [](double time_ms) { return std::llround(time_ms * 1000); });
 }
 
@@ -240,9 +239,9 @@ Field link_in(const std::filesystem::path& folder, std::string_view name, LinkSe
 
 Fields tcp_fields(TcpSettings& tcp) {
   return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
-          milliseconds("least_rto_ms", tcp.min_rto_us, 1, 60'000,
+          milliseconds("min_rto_ms", tcp.min_rto_us, 1, 60'000,
                        "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
-          milliseconds("least_rto_margin_ms", tcp.min_rto_margin_us, 1, 60'000,
+          milliseconds("min_rto_margin_ms", tcp.min_rto_margin_us, 1, 60'000,
                        "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
                        "granularity of RFC 6298, or 200 in Linux"),
           milliseconds("delayed_ack_ms", tcp.delayed_ack_us, 0, 500,

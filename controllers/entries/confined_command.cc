@@ -187,14 +187,14 @@ int enter_filter(bool has_network, bool keeps_signals) {
 }
 
 // Answers a call that starts a process; returns false if there have been too many.
-bool answer(int listener, uint64_t& started, uint64_t most) {
+bool answer(int listener, uint64_t& started, uint64_t max) {
   seccomp_notif call{};
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call) != 0)
     return true;  // the process ended meanwhile
   constexpr uint64_t namespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
                                   CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
   const bool makes_namespace = call.data.nr == SYS_clone and (call.data.args[0] & namespaces) != 0;
-  const bool is_too_many = not makes_namespace and ++started > most;
+  const bool is_too_many = not makes_namespace and ++started > max;
   seccomp_notif_resp response{};
   response.id = call.id;
   if (makes_namespace or is_too_many) {

@@ -31,8 +31,8 @@ KNEEPOINT_EXPORT ssize_t getrandom(void* place, size_t bytes, unsigned) {
 }
 
 KNEEPOINT_EXPORT int getentropy(void* place, size_t bytes) {
-  constexpr size_t most = 256;
-  if (bytes > most) {
+  constexpr size_t max = 256;
+  if (bytes > max) {
     errno = EIO;
     return -1;
   }

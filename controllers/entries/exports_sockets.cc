@@ -64,8 +64,8 @@ ssize_t send_parts(const iovec* parts, size_t count) {
     }
     bytes += parts[i].iov_len;
   }
-  constexpr size_t most = 65'507;  // that a UDP datagram holds
-  if (bytes > most) return fail(EMSGSIZE);
+  constexpr size_t max = 65'507;  // that a UDP datagram holds
+  if (bytes > max) return fail(EMSGSIZE);
   virtual_host().send(first, bytes);
   return static_cast<ssize_t>(bytes);
 }

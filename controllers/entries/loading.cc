@@ -38,8 +38,8 @@ void load_common_libraries() {
 }  // namespace
 
 EntryLoader::EntryLoader(int count, char* words[], int before) : page_(shared_page()) {
-  constexpr int least = 6;
-  if (count < before + least) fail("this program is started by emulate");
+  constexpr int min = 6;
+  if (count < before + min) fail("this program is started by emulate");
   load_common_libraries();
   if (before == words_of_interpreter) interpreter_ = {words[0], words[before - 1]};
   char** next = words + before;

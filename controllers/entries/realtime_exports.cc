@@ -32,11 +32,11 @@ ssize_t send_whole(const void* content, size_t bytes, int flags) {
 }
 
 ssize_t send_parts(const iovec* parts, size_t count, int flags) {
-  constexpr size_t most = 65'507;  // that a UDP datagram holds
-  char content[most];
+  constexpr size_t max = 65'507;  // that a UDP datagram holds
+  char content[max];
   size_t bytes = 0;
   for (size_t i = 0; i < count; ++i) {
-    if (parts[i].iov_len > most - bytes) return fail(EMSGSIZE);
+    if (parts[i].iov_len > max - bytes) return fail(EMSGSIZE);
     std::memcpy(content + bytes, parts[i].iov_base, parts[i].iov_len);
     bytes += parts[i].iov_len;
   }

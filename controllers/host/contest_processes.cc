@@ -80,9 +80,9 @@ inline void SenderProcess::read(const Packet& acknowledgment, Microseconds arriv
 
 inline void SenderProcess::fill_window(Microseconds now_us) {
   wake_up_us_ = now_us;  // immediate answers to its packets wait in the inbox
-  const uint64_t most = max_sent(now_us);
-  while (sender_.window_is_open() and sender_.packets_sent() < most) send(now_us);
-  wake_up_us_ = sender_.packets_sent() < most ? sender_.wakes_us() + lateness_us_ : never;
+  const uint64_t max = max_sent(now_us);
+  while (sender_.window_is_open() and sender_.packets_sent() < max) send(now_us);
+  wake_up_us_ = sender_.packets_sent() < max ? sender_.wakes_us() + lateness_us_ : never;
 }
 
 inline void SenderProcess::send(Microseconds now_us, bool is_heartbeat) {

@@ -31,8 +31,8 @@ Parameter to_parameter(const kneepoint_parameter* declared) {
                       .fallback = declared->fallback,
                       .limits = {.low = declared->low,
                                  .high = declared->high,
-                                 .least = declared->least,
-                                 .most = declared->most,
+                                 .min = declared->min,
+                                 .max = declared->max,
                                  .scale = declared->is_log ? Scale::log : Scale::linear},
                       .unit = one_line(declared->unit),
                       .meaning = one_line(declared->meaning),
@@ -40,13 +40,13 @@ Parameter to_parameter(const kneepoint_parameter* declared) {
   const auto require = [&](bool holds, const std::string& what) {
     if (not holds) refuse("declares the parameter " + parameter.name + ", but " + what);
   };
-  const auto& [low, high, least, most, scale] = parameter.limits;
+  const auto& [low, high, min, max, scale] = parameter.limits;
   require(std::isfinite(low) and std::isfinite(high), "its range is not finite");
   require(low < high, "its low is not below its high");
-  require(least <= low and high <= most, "its range is not within [least, most]");
-  require(parameter.fallback >= least and parameter.fallback <= most and
-              std::isfinite(parameter.fallback),
-          "its default is not within [least, most]");
+  require(min <= low and high <= max, "its range is not within [least, most]");
+  require(
+      parameter.fallback >= min and parameter.fallback <= max and std::isfinite(parameter.fallback),
+      "its default is not within [least, most]");
   require(scale == Scale::linear or low > 0, "a range on a log scale begins above 0");
   require(not parameter.unit.empty() and not parameter.meaning.empty(),
           "it has no unit or no meaning");
@@ -54,9 +54,9 @@ Parameter to_parameter(const kneepoint_parameter* declared) {
 }
 
 void check(const Parameter& parameter, double value) {
-  if (not(value >= parameter.limits.least and value <= parameter.limits.most)) {
+  if (not(value >= parameter.limits.min and value <= parameter.limits.max)) {
     refuse("parameter " + parameter.name + " = " + to_text(value) + " is outside [" +
-           to_text(parameter.limits.least) + ", " + to_text(parameter.limits.most) + "]");
+           to_text(parameter.limits.min) + ", " + to_text(parameter.limits.max) + "]");
   }
   if (parameter.type == ParameterType::integer and value != std::floor(value)) {
     refuse("parameter " + parameter.name + " = " + to_text(value) + " must be a whole number");
@@ -70,8 +70,8 @@ void describe(JsonWriter& json, const Parameter& parameter) {
       .field("default", parameter.fallback)
       .field("low", parameter.limits.low)
       .field("high", parameter.limits.high)
-      .field("least", parameter.limits.least)
-      .field("most", parameter.limits.most)
+      .field("min", parameter.limits.min)
+      .field("max", parameter.limits.max)
       .field("scale", parameter.limits.scale == Scale::log ? "log" : "linear")
       .field("unit", parameter.unit)
       .field("meaning", parameter.meaning)

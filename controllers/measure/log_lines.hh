@@ -32,17 +32,17 @@ struct EventWords {
 };
 
 // Copies the next bytes, at most `most`, to `place`; returns the number of copied bytes.
-using ReadBytes = std::function<size_t(char* place, size_t most)>;
+using ReadBytes = std::function<size_t(char* place, size_t max)>;
 
 inline ReadBytes bytes_of(std::istream& stream) {
-  return [&stream](char* place, size_t most) {
-    stream.read(place, static_cast<std::streamsize>(most));
+  return [&stream](char* place, size_t max) {
+    stream.read(place, static_cast<std::streamsize>(max));
     return static_cast<size_t>(stream.gcount());
   };
 }
 inline ReadBytes bytes_of(std::string_view text) {
-  return [text](char* place, size_t most) mutable {
-    const size_t bytes = text.copy(place, most);
+  return [text](char* place, size_t max) mutable {
+    const size_t bytes = text.copy(place, max);
     text.remove_prefix(bytes);
     return bytes;
   };

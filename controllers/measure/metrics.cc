@@ -49,12 +49,12 @@ void Meter::start() {
 }
 
 void Meter::make_room() {
-  static constexpr size_t least = 64;
+  static constexpr size_t min = 64;
   static constexpr size_t max_unsettled = 1 << 18;
   if (departures().size() >= max_unsettled) settle();
   const size_t count = departures().size();
   if (count > first_departures_.size() / 2 or first_departures_.empty()) {
-    first_departures_.resize(std::max(least, 2 * first_departures_.size()));
+    first_departures_.resize(std::max(min, 2 * first_departures_.size()));
   }
   end_ = first_departures_.data() + count;
   block_end_ = first_departures_.data() + first_departures_.size();

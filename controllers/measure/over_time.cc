@@ -3,8 +3,8 @@
 namespace kneepoint {
 
 void OverTime::halve() {
-  intervals_.resize(most);
-  for (size_t place = 0; place < most; place += 2) {
+  intervals_.resize(max);
+  for (size_t place = 0; place < max; place += 2) {
     Interval both = intervals_[place];
     const Interval& other = intervals_[place + 1];
     both.capacity_bytes += other.capacity_bytes;
@@ -15,7 +15,7 @@ void OverTime::halve() {
     both.delay_ms = std::fmax(both.delay_ms, other.delay_ms);
     intervals_[place / 2] = both;
   }
-  intervals_.resize(most / 2);
+  intervals_.resize(max / 2);
   interval_ms_ *= 2;
 }
 

@@ -30,7 +30,7 @@ class OverTime {
     const auto place = static_cast<size_t>(std::max<Milliseconds>(time_ms, 0) / interval_ms_);
     if (place < intervals_.size()) [[likely]]
       return intervals_[place];
-    if (place < most) {
+    if (place < max) {
       intervals_.resize(place + 1);
       return intervals_[place];
     }
@@ -53,7 +53,7 @@ class OverTime {
   void write(JsonWriter& json, bool has_drops) const;
 
  private:
-  static constexpr size_t most = 4096;
+  static constexpr size_t max = 4096;
 
   void halve();
 

@@ -14,8 +14,8 @@ class RedQueue final : public FifoQueue {
  public:
   RedQueue(const Notation& given, uint64_t seed)
       : FifoQueue(given, seed),
-        least_(given["min"]),
-        most_(given["max"]),
+        min_(given["min"]),
+        max_(given["max"]),
         max_probability_(given["max_p"]),
         weight_(given["weight"]),
         transmission_us_(datagram_bytes * 8 / given["rate_mbps"]),
@@ -59,17 +59,17 @@ class RedQueue final : public FifoQueue {
   }
 
   Decision decide() {
-    if (average_ < least_) {
+    if (average_ < min_) {
       since_last_ = -1;
       return Decision::pass;
     }
-    if (average_ >= (is_gentle_ ? 2 * most_ : most_)) {
+    if (average_ >= (is_gentle_ ? 2 * max_ : max_)) {
       since_last_ = 0;
       return Decision::drop;
     }
     const double probability =
-        average_ < most_ ? max_probability_ * (average_ - least_) / (most_ - least_)
-                         : max_probability_ + (1 - max_probability_) * (average_ - most_) / most_;
+        average_ < max_ ? max_probability_ * (average_ - min_) / (max_ - min_)
+                        : max_probability_ + (1 - max_probability_) * (average_ - max_) / max_;
     // Spreads the picked packets evenly: the probability grows with the packets since the last
     // pick.
     ++since_last_;
@@ -79,8 +79,8 @@ class RedQueue final : public FifoQueue {
     return Decision::notify;
   }
 
-  double least_;            // the paper's min_th
-  double most_;             // max_th
+  double min_;              // the paper's min_th
+  double max_;              // max_th
   double max_probability_;  // max_p
   double weight_;           // w_q
   double transmission_us_;  // s: of a packet, by which idle time is counted

@@ -15,12 +15,12 @@ namespace {
 
 RunArguments parse(const std::string& line) { return parse_run_arguments(split_words(line)); }
 
-const std::string least = "--controller fixed_window --uplink u --downlink d ";
+const std::string min = "--controller fixed_window --uplink u --downlink d ";
 
 }  // namespace
 
 TEST(arguments_are_read) {
-  const RunArguments run = parse(least +
+  const RunArguments run = parse(min +
                                  "--set window=3 --seed 18446744073709551615 --duration-s 0.5 "
                                  "--host-latency-us 750 --host-model ideal --delay-ms 5");
   EXPECT_EQUAL(run.scenario.flows[0].parameters.at("window"), 3);
@@ -38,26 +38,26 @@ TEST(bad_arguments_are_refused) {
       {"--controller x", "--uplink TRACE is missing, or --network NAME"},
       {"--controller c --network nowhere", "'nowhere' is not prepared"},
       {"--controller c --network no/file", "no/file cannot be read"},
-      {least + "--windo 3", "unknown option '--windo'"},
-      {least + "--windo", "unknown option '--windo'"},
-      {least + "--seed", "--seed needs a value"},
-      {least + "--seed -1", "is not a whole number"},
-      {least + "--set window", "is not PARAMETER=VALUE"},
-      {least + "--set window=x", "'x' is not a number"},
-      {least + "--set window=1 --set window=2", "given twice"},
-      {least + "--duration-s 0", "outside [0.001, 86400]"},
-      {least + "--duration-s 1e300", "outside [0.001, 86400]"},
-      {least + "--duration-s -1", "outside [0.001, 86400]"},
-      {least + "--delay-ms 60001", "outside [0, 60000]"},
-      {least + "--host-latency-us -1", "outside"},
-      {least + "--host-latency-us 1e7", "outside"},
-      {least + "--uplink-queue fifo", "it is unknown; known: abc, codel"},
-      {least + "--uplink-queue codel:target=9223372036854775807,interval=1",
+      {min + "--windo 3", "unknown option '--windo'"},
+      {min + "--windo", "unknown option '--windo'"},
+      {min + "--seed", "--seed needs a value"},
+      {min + "--seed -1", "is not a whole number"},
+      {min + "--set window", "is not PARAMETER=VALUE"},
+      {min + "--set window=x", "'x' is not a number"},
+      {min + "--set window=1 --set window=2", "given twice"},
+      {min + "--duration-s 0", "outside [0.001, 86400]"},
+      {min + "--duration-s 1e300", "outside [0.001, 86400]"},
+      {min + "--duration-s -1", "outside [0.001, 86400]"},
+      {min + "--delay-ms 60001", "outside [0, 60000]"},
+      {min + "--host-latency-us -1", "outside"},
+      {min + "--host-latency-us 1e7", "outside"},
+      {min + "--uplink-queue fifo", "it is unknown; known: abc, codel"},
+      {min + "--uplink-queue codel:target=9223372036854775807,interval=1",
        "is outside [1, 86400000]"},
-      {least + "--uplink-queue pie:qdelay_ref=1,max_burst=86400001",
+      {min + "--uplink-queue pie:qdelay_ref=1,max_burst=86400001",
        "max_burst 86400001 is outside [1, 86400000]"},
       {"--entry e --controller c --uplink u --downlink d", "it excludes --controller and --set"},
-      {least + "--argument --entry", "--argument needs --entry OBJECT"},
+      {min + "--argument --entry", "--argument needs --entry OBJECT"},
   };
   for (const auto& [line, part] : refused) expect_refused([&] { parse(line); }, part);
   for (const std::string option :
@@ -65,7 +65,7 @@ TEST(bad_arguments_are_refused) {
         "--set window=", "--host-model event-loop:wake_us=", "--host-model event-loop:delays_us=1+",
         "--uplink-queue droptail:packets="}) {
     for (const char* const number : {"nan", "inf", "-inf", "1e999", "-", "0x1", "1e308x", ""}) {
-      expect_refused([&] { parse(least + option + number); }, "");
+      expect_refused([&] { parse(min + option + number); }, "");
     }
   }
 }
@@ -161,10 +161,10 @@ TEST(bad_networks_are_refused) {
 
 TEST(digests_are_64_digits) {
   const std::string digest(64, 'a');
-  EXPECT_EQUAL(parse(least + "--uplink-sha256 " + digest).scenario.uplink.trace_sha256, digest);
-  EXPECT_EQUAL(parse(least + "--downlink-sha256 " + digest).scenario.downlink.trace_sha256, digest);
+  EXPECT_EQUAL(parse(min + "--uplink-sha256 " + digest).scenario.uplink.trace_sha256, digest);
+  EXPECT_EQUAL(parse(min + "--downlink-sha256 " + digest).scenario.downlink.trace_sha256, digest);
   for (const std::string& bad : {std::string("abc"), std::string(64, 'A'), digest + "a"}) {
-    expect_refused([&] { parse(least + "--uplink-sha256 " + bad); }, "is not 64 digits of 0-9");
+    expect_refused([&] { parse(min + "--uplink-sha256 " + bad); }, "is not 64 digits of 0-9");
   }
 }
 

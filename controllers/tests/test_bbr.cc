@@ -21,9 +21,9 @@ constexpr double bdp = rate * min_s;
 constexpr double quanta = 6;  // three quanta of two segments, between 1.2 and 24 Mbit/s
 
 // Runs until the rate is in the range, for ten seconds at most.
-void run_until_rate(Bottleneck& link, double least, double most) {
+void run_until_rate(Bottleneck& link, double min, double max) {
   const double end_s = link.now_s() + 10;
-  while (link.now_s() < end_s and (link.sending_rate() < least or link.sending_rate() > most)) {
+  while (link.now_s() < end_s and (link.sending_rate() < min or link.sending_rate() > max)) {
     link.run_until(link.now_s() + 0.001);
   }
 }
@@ -77,12 +77,12 @@ TEST(bbr_grows_until_its_first_ten_packets_are_delivered) {
   // A BDP of 1.1 packets and three quanta give a target of 6.2; the window still grows with nine of
   // the first ten packets.
   Bottleneck link("bbr", {}, 100, 1);
-  double most = 0;
+  double max = 0;
   for (int i = 0; i < 200; ++i) {
     link.run_until(1 + i / 1e3);
-    most = std::max(most, link.window());
+    max = std::max(max, link.window());
   }
-  EXPECT_EQUAL(most, 19);
+  EXPECT_EQUAL(max, 19);
 }
 
 TEST(bbr_fills_the_link_and_keeps_the_queue_short) {
@@ -272,12 +272,12 @@ TEST(bbr_restarts_its_check_for_a_full_pipe_after_a_timeout) {
 // Linux's unit of rates is one packet in 2^24 us.
 TEST(bbr_has_a_least_rate) {
   Bottleneck link("bbr", {{"min_rtt_s", 1e6}}, 0.01, 100);
-  double least = 1e9;
+  double min = 1e9;
   for (int i = 0; i < 300; ++i) {
     link.run_until(100 * i);
-    least = std::min(least, link.sending_rate());
+    min = std::min(min, link.sending_rate());
   }
-  EXPECT_NEAR(least, 1e6 / 16'777'216, 1e-6);
+  EXPECT_NEAR(min, 1e6 / 16'777'216, 1e-6);
 }
 
 // Section 4.3.4.3: 1.25 BDPs and three quanta are 69.75 packets; the flight counts before the
@@ -305,12 +305,12 @@ TEST(bbr_paces_at_its_rate_after_a_silence) {
   link.is_idle = false;
   link.run_until(link.now_s() + 0.001);
   EXPECT_NEAR(link.sending_rate(), rate, 1);
-  double least = 1e9;
+  double min = 1e9;
   for (int i = 0; i < 1000; ++i) {
     link.run_until(link.now_s() + 0.001);
-    least = std::min(least, link.window());
+    min = std::min(min, link.window());
   }
-  EXPECT_EQUAL(least > bdp, true);
+  EXPECT_EQUAL(min > bdp, true);
 }
 
 // Rate samples of a flight that began after a silence are app-limited.

@@ -95,7 +95,7 @@ TEST(bbr3_enters_probe_rtt) {
     link.run_until(3);
     std::vector<double> begins;
     double length_s = 0;
-    double least = 1e9;
+    double min = 1e9;
     for (int i = 0; i < 30'000; ++i) {
       link.run_until(3 + i / 1e3);
       const bool is_short = link.window() < 0.6 * bdp;
@@ -103,9 +103,9 @@ TEST(bbr3_enters_probe_rtt) {
         begins.push_back(link.now_s());
       }
       length_s += is_short ? 0.001 : 0;
-      least = std::min(least, link.window());
+      min = std::min(min, link.window());
     }
-    EXPECT_NEAR(least, bdp / 2, 1.5);
+    EXPECT_NEAR(min, bdp / 2, 1.5);
     EXPECT_EQUAL(begins.size() >= 4, true);
     for (size_t i = 1; i < begins.size(); ++i) {
       EXPECT_NEAR(begins[i] - begins[i - 1], 5 + length_ms / 1e3, 0.8);
@@ -156,12 +156,12 @@ TEST(bbr3_leaves_room_for_three_quanta) {
 
 TEST(bbr3_keeps_four_packets_in_probe_rtt) {
   Bottleneck link("bbr3", {}, 100, 1);  // a BDP of 1.1 packets
-  double least = 1e9;
+  double min = 1e9;
   for (int i = 0; i < 12'000; ++i) {
     link.run_until(3 + i / 1e3);
-    least = std::min(least, link.window());
+    min = std::min(min, link.window());
   }
-  EXPECT_EQUAL(least, 4);
+  EXPECT_EQUAL(min, 4);
 }
 
 TEST(bbr3_sends_a_quarter_of_the_bdp_and_two_packets_more_while_it_probes) {
@@ -171,8 +171,8 @@ TEST(bbr3_sends_a_quarter_of_the_bdp_and_two_packets_more_while_it_probes) {
   double probing = 0;
   for (int i = 0; i < 5000; ++i) {
     link.run_until(3.5 + i / 1e3);
-    double& most = is_near(gain(link), 1.25) ? probing : cruising;
-    most = std::max(most, link.window());
+    double& max = is_near(gain(link), 1.25) ? probing : cruising;
+    max = std::max(max, link.window());
   }
   EXPECT_NEAR(probing - cruising, bdp / 4 + 2, 0.1);
 }
@@ -185,9 +185,9 @@ TEST(bbr3_makes_room_for_bursts_of_the_last_ten_round_trips) {
   link.run_until(3.502);
   link.set_rtt(100);
   link.run_until(3.7);
-  const double most = link.window();
-  EXPECT_NEAR(most, 2 * bdp + 26, 1);
-  while (link.window() == most and link.now_s() < 9) link.run_until(link.now_s() + 0.001);
+  const double max = link.window();
+  EXPECT_NEAR(max, 2 * bdp + 26, 1);
+  while (link.window() == max and link.now_s() < 9) link.run_until(link.now_s() + 0.001);
   EXPECT_NEAR(link.now_s(), 3.652 + 11 * min_s,
               0.06);  // ten complete round trips and the present one
 }
@@ -207,14 +207,14 @@ TEST(bbr3_leaves_headroom_of_a_packet_and_probes_by_at_most_one_per_packet_deliv
   // On a link of a hundred times the rate, each packet delivered raises the bound by 1/6 packet, in
   // the next round trip by 2/6, and so on, up to one packet.
   link.set_rate(10'000);
-  double most = 0;
+  double max = 0;
   double before = link.window();
   while (link.now_s() < 9 and before < 60) {
     link.run_until(link.now_s() + 0.0001);
-    if (before > 8) most = std::max(most, link.window() - before);
+    if (before > 8) max = std::max(max, link.window() - before);
     before = link.window();
   }
-  EXPECT_NEAR(most, 1, 0.05);
+  EXPECT_NEAR(max, 1, 0.05);
 }
 
 TEST(bbr3_ends_startup_at_six_losses_in_a_round_trip_and_then_leaves_headroom) {
@@ -290,16 +290,16 @@ TEST(bbr3_returns_to_startup_after_spurious_losses) {
   link.lose_every(24);
   link.run_until(1.3);
   link.recover();
-  double most = 0;
-  while (link.now_s() < 3 and link.sending_rate() >= most) {
-    most = link.sending_rate();
+  double max = 0;
+  while (link.now_s() < 3 and link.sending_rate() >= max) {
+    max = link.sending_rate();
     link.run_until(link.now_s() + 0.001);
   }
   link.lose_every(0);
   link.undo();
   link.is_recovering = false;
   link.run_until(link.now_s() + 0.2);
-  EXPECT_EQUAL(link.sending_rate() > 1.5 * most, true);
+  EXPECT_EQUAL(link.sending_rate() > 1.5 * max, true);
 }
 
 TEST(bbr3_probes_again_after_spurious_losses) {
@@ -418,12 +418,12 @@ TEST(bbr3_paces_at_its_rate_after_a_silence) {
   link.is_idle = false;
   link.run_until(link.now_s() + 0.001);
   EXPECT_NEAR(gain(link), 1, 0.001);
-  double least = 1e9;
+  double min = 1e9;
   for (int i = 0; i < 1000; ++i) {
     link.run_until(link.now_s() + 0.001);
-    least = std::min(least, link.window());
+    min = std::min(min, link.window());
   }
-  EXPECT_EQUAL(least > bdp, true);
+  EXPECT_EQUAL(min > bdp, true);
   // Five seconds later ProbeRTT follows.
   for (int i = 0; i < 6000 and link.window() > bdp; ++i) link.run_until(link.now_s() + 0.001);
   EXPECT_EQUAL(link.window() < 0.6 * bdp, true);

@@ -290,9 +290,9 @@ TEST(c4_takes_the_longest_rtt_of_its_quiet_eras_for_the_path) {
     for (int i = 0; i < 400 and nominal_ms(flow) == before; ++i) flow.ack(100, 1, 2);
     return nominal_ms(flow);
   };
-  const double most = era();
-  EXPECT_NEAR(most, 110, 0.5);
-  EXPECT_NEAR(era(), (7 * most + 100) / 8, 0.1);
+  const double max = era();
+  EXPECT_NEAR(max, 110, 0.5);
+  EXPECT_NEAR(era(), (7 * max + 100) / 8, 0.1);
   Clocked bounded = cruising(2, {{"delay_ms", 1e6}, {"max_jitter_ms", 5}});
   bounded.ack(110, 1, 2);
   for (int i = 0; i < 60; ++i) bounded.ack(100, 1, 2);

@@ -207,7 +207,7 @@ TEST(bounded_aimd_has_the_details_that_its_report_leaves_open) {
                                {"alpha", 2},
                                {"beta", 4},
                                {"per_rtt", 1},
-                               {"least_window", 2},
+                               {"min_window", 2},
                                {"rtt_limit_ms", 100}});
   EXPECT_EQUAL(steps.ack(100), 4.5);
   EXPECT_EQUAL(steps.ack(101), 2);

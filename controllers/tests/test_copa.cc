@@ -27,12 +27,12 @@ Clocked past_slow_start(Parameters::Values more = {}) {
 
 // With an acknowledgment each 25 ms: the index of the first acknowledgment that moves the window by
 // `moves` packets per window, or `most`.
-int first_move(Clocked& flow, double moves, int most) {
-  for (int i = 0; i < most; ++i) {
+int first_move(Clocked& flow, double moves, int max) {
+  for (int i = 0; i < max; ++i) {
     const double before = flow.window();
     if (std::abs(std::abs(flow.ack(200, 1, 25) - before) * before - moves) < 1e-6) return i;
   }
-  return most;
+  return max;
 }
 
 }  // namespace
@@ -128,18 +128,18 @@ TEST(copa_keeps_its_queue_below_two_and_a_half_over_delta) {
     Bottleneck link("copa", {{"delta", delta}, {"competitive", 0}}, 500, 100);
     link.run_until(11);
     const uint64_t before = link.delivered();
-    double most = 0;
+    double max = 0;
     double mean = 0;
-    double least = 1e9;
+    double min = 1e9;
     for (int i = 0; i < 3000; ++i) {
       link.run_until(11 + 0.01 * i);
-      most = std::max(most, link.queue());
+      max = std::max(max, link.queue());
       mean += link.queue() / 3000;
-      least = std::min(least, link.queue());
+      min = std::min(min, link.queue());
     }
-    EXPECT_EQUAL(most < 2.7 / delta, true);
+    EXPECT_EQUAL(max < 2.7 / delta, true);
     EXPECT_NEAR(mean, 1.25 / delta, 0.5 / delta);
-    EXPECT_EQUAL(least < 0.5 / delta, true);
+    EXPECT_EQUAL(min < 0.5 / delta, true);
     EXPECT_NEAR(static_cast<double>(link.delivered() - before) / 500 / 29.99, 1, 0.03);
   }
 }

@@ -163,8 +163,8 @@ TEST(cubic_has_fast_convergence) {
     flow.lose();
     const double before = flow.ack(100);
     flow.wait(1999);
-    const double most = gives_way ? 595 : 700;
-    const double target = 0.4 * std::pow(2.1 - std::cbrt((most - 490) / 0.4), 3) + most;
+    const double max = gives_way ? 595 : 700;
+    const double target = 0.4 * std::pow(2.1 - std::cbrt((max - 490) / 0.4), 3) + max;
     EXPECT_NEAR(flow.ack(100), before + (target - before) / before, 1e-6);
   }
 }
@@ -188,8 +188,8 @@ TEST(cubic_starts_slowly_up_to_seven_tenths_after_a_timeout) {
   EXPECT_EQUAL(flow.lose(Loss::Kind::timed_out), 1);
   EXPECT_EQUAL(flow.ack(100, 10), 11);
   EXPECT_NEAR(flow.ack(100, 10), 15.4, exact);
-  Clocked least = avoiding(2.5);
-  EXPECT_EQUAL(least.lose(), 2);
+  Clocked min = avoiding(2.5);
+  EXPECT_EQUAL(min.lose(), 2);
 }
 
 TEST(cubic_can_leave_slow_start_when_the_rtt_grows) {

@@ -51,7 +51,7 @@ Moments moments_of(const std::vector<double>& values) {
 // and its fourth moment is infinite.
 TEST(jitter_has_the_stated_mean_deviation_and_correlation) {
   for (const double rho : {0.0, 0.5, 0.9}) {
-    for (const auto& [distribution, deviation, least, tolerance] :
+    for (const auto& [distribution, deviation, min, tolerance] :
          std::vector<std::tuple<std::string, double, double, double>>{
              {"uniform", 5 / std::sqrt(3.0), 35, 0.03},
              {"normal", 5, 0, 0.05},
@@ -63,7 +63,7 @@ TEST(jitter_has_the_stated_mean_deviation_and_correlation) {
       EXPECT_NEAR(found.mean, 40, 0.15);
       EXPECT_NEAR(found.deviation, deviation, tolerance);
       EXPECT_NEAR(found.correlation, rho, 0.02);
-      if (rho == 0) EXPECT_EQUAL(std::ranges::min(delays) > least - 0.001, true);
+      if (rho == 0) EXPECT_EQUAL(std::ranges::min(delays) > min - 0.001, true);
       EXPECT_EQUAL(delays == delays_ms(description), true);
       EXPECT_EQUAL(delays == delays_ms(description, 2), false);
     }

@@ -125,10 +125,10 @@ TEST(ledbat_pp_fills_a_link_to_its_target) {
   Bottleneck link("ledbat_pp", {{"slowdown_factor", 100}}, 500, 100);
   link.run_until(60);
   // The target, 60 ms, is 30 packets; above it the window decreases.
-  double most = 0;
+  double max = 0;
   for (int i = 0; i < 1000; ++i) {
     link.run_until(60 + 0.01 * i);
-    most = std::max(most, link.queue());
+    max = std::max(max, link.queue());
   }
-  EXPECT_NEAR(most, 30, 3);
+  EXPECT_NEAR(max, 30, 3);
 }

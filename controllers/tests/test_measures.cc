@@ -12,12 +12,12 @@ using namespace kneepoint;
 
 TEST(windowed_extremes_are_extremes_of_all_values_in_the_window) {
   for (const double span : {0.0, 3.0, 40.0}) {
-    WindowedMin least;
-    WindowedMax most;
+    WindowedMin min;
+    WindowedMax max;
     std::deque<std::pair<double, double>> all;
     uint64_t state = 1;
     double now = 0;
-    EXPECT_EQUAL(least.is_empty() and most.is_empty(), true);
+    EXPECT_EQUAL(min.is_empty() and max.is_empty(), true);
     for (int i = 0; i < 3000; ++i) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       const auto draw = static_cast<double>(state >> 54);  // up to 1023
@@ -26,20 +26,20 @@ TEST(windowed_extremes_are_extremes_of_all_values_in_the_window) {
       const double value = i % 200 < 100 ? draw + 20 * (i % 100) : draw - 20 * (i % 100);
       all.emplace_back(now, value);
       while (all.front().first < now - span) all.pop_front();
-      least.add(value, now, span);
-      most.add(value, now, span);
+      min.add(value, now, span);
+      max.add(value, now, span);
       const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
-      EXPECT_EQUAL(least.best(), std::min_element(all.begin(), all.end(), by_value)->second);
-      EXPECT_EQUAL(most.best(), std::max_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(min.best(), std::min_element(all.begin(), all.end(), by_value)->second);
+      EXPECT_EQUAL(max.best(), std::max_element(all.begin(), all.end(), by_value)->second);
     }
   }
 }
 
 TEST(windowed_extremes_hold_a_rise_that_is_longer_than_their_first_ring) {
-  WindowedMin least;
+  WindowedMin min;
   for (int i = 0; i < 1000; ++i) {
-    least.add(i, i, 500);
-    EXPECT_EQUAL(least.best(), std::max(0, i - 500));
+    min.add(i, i, 500);
+    EXPECT_EQUAL(min.best(), std::max(0, i - 500));
   }
 }
 

@@ -14,8 +14,8 @@ using namespace kneepoint;
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double least = std::numeric_limits<double>::denorm_min();
-constexpr double most = std::numeric_limits<double>::max();
+constexpr double min = std::numeric_limits<double>::denorm_min();
+constexpr double max = std::numeric_limits<double>::max();
 
 // The error in ulps of the right value.
 double error(double found, double right) {
@@ -34,7 +34,7 @@ void expect_values(double (*function)(double), const std::vector<Value>& values)
 
 // The special values that the C standard defines.
 void expect_special(double (*function)(double), double (*standard)(double), double ulps = 1) {
-  for (const double size : {0.0, infinite, std::nan(""), 1.0, least, most, 1e5}) {
+  for (const double size : {0.0, infinite, std::nan(""), 1.0, min, max, 1e5}) {
     for (const double x : {size, -size}) {
       const double right = standard(x);
       const double found = function(x);
@@ -146,8 +146,8 @@ TEST(portable_pow_is_within_an_ulp) {
 
 TEST(portable_pow_has_the_special_values_of_the_c_standard) {
   std::vector<double> values;
-  for (const double size : {0.0, least, 0.5, 1.0, 1.5, 2.0, 3.0, 1e18, 0x1p53, 0x1p53 + 1, most,
-                            infinite, std::nan("")}) {
+  for (const double size :
+       {0.0, min, 0.5, 1.0, 1.5, 2.0, 3.0, 1e18, 0x1p53, 0x1p53 + 1, max, infinite, std::nan("")}) {
     values.push_back(size);
     values.push_back(-size);
   }

@@ -23,7 +23,7 @@ constexpr double exact = 1e-9;
 Parameters::Values program(const std::string& text) {
   std::vector<std::string> names;
   std::istringstream known(
-      "end number owd rtt least_rtt silence flight w add sub mul div pow min max neg abs exp log "
+      "end number owd rtt min_rtt silence flight w add sub mul div pow min max neg abs exp log "
       "clip choose ewma change rate set_w set_window set_pace set_keepalive");
   for (std::string name; known >> name;) names.push_back(name);
   for (const std::string kind : {"load", "store"}) {
@@ -95,7 +95,7 @@ TEST(rule_has_signals) {
   // though it arrived 15 ms before it.
   for (const auto& [signal, values] : {Case{"owd", {0, 17, 0, 0, 2}},
                                        {"rtt", {0, 20, 0, 3, 4}},
-                                       {"least_rtt", {50, 50, 45, 45, 45}},
+                                       {"min_rtt", {50, 50, 45, 45, 45}},
                                        {"silence", {0, 5, 12, 0, 15}},
                                        {"flight", {19, 18, 17, 16, 15}}}) {
     Clocked flow = rule(std::string(signal) + " set_window 2 set_w");

@@ -138,13 +138,13 @@ TEST(swift_keeps_its_target_on_a_link) {
     Bottleneck link("swift", {{"target_ms", target}}, 500, 100);
     link.run_until(20);
     const auto before = static_cast<double>(link.delivered());
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < 1000; ++i) {
       link.run_until(20 + 0.01 * i);
-      most = std::max(most, link.queue() / 500 * 1e3);
+      max = std::max(max, link.queue() / 500 * 1e3);
     }
     // The queue exceeds its target by the packets that a round trip adds.
-    EXPECT_NEAR(most, target_ms(0, link.window(), target), 3 * 2 + 1);
+    EXPECT_NEAR(max, target_ms(0, link.window(), target), 3 * 2 + 1);
     EXPECT_NEAR(static_cast<double>(link.delivered()) - before, 500 * 9.99, 50);
   }
 }

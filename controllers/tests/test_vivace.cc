@@ -198,12 +198,12 @@ TEST(vivace_steps_by_gradient_confidence_and_boundary) {
       double max_off = 0;
       for (size_t i = first + 1; i < first + 8; ++i, ++same) {
         const double wanted = (same <= 3 ? same : 2 * same - 3) * unit(all[i]);
-        const double most = each.boundary + bounded * each.boundary_step;
-        const double step = std::max(std::min(wanted, most), 0.5 / megabits / all[i]);
+        const double max = each.boundary + bounded * each.boundary_step;
+        const double step = std::max(std::min(wanted, max), 0.5 / megabits / all[i]);
         const double seen = all[i + 1] / all[i] - 1;
         max_off = std::max(max_off, std::abs(seen / step - 1));
         const double needed = std::ceil(std::max(wanted - each.boundary, 0.0) / each.boundary_step);
-        bounded = seen > 0.999 * most ? bounded + 1 : static_cast<int>(needed);
+        bounded = seen > 0.999 * max ? bounded + 1 : static_cast<int>(needed);
       }
       return max_off;
     };
@@ -260,10 +260,10 @@ TEST(vivace_follows_its_formula) {
           (same <= 3 ? same : 2 * same - 3) * parameters.at("theta") * std::abs(slope);
       const double boundary = parameters.at("boundary");
       const double step = parameters.at("boundary_step");
-      const double most = (boundary + bounded * step) * mbps;
-      const double moved = std::max(std::min(wanted, most), 0.5);
+      const double max = (boundary + bounded * step) * mbps;
+      const double moved = std::max(std::min(wanted, max), 0.5);
       expected = std::max(mbps + (rose ? moved : -moved), 0.5);
-      if (wanted > most) {
+      if (wanted > max) {
         ++bounded;
       } else if (step > 0) {
         bounded = std::max(std::ceil((wanted / mbps - boundary) / step), 0.0);

@@ -13,7 +13,7 @@ class MissingNumbers {
   // Adds [begin, end), which lies above all earlier ranges.
   void skip(uint64_t begin, uint64_t end) {
     ranges_.push_back({begin, end});
-    if (ranges_.size() > most_) ranges_.pop_front();
+    if (ranges_.size() > max_) ranges_.pop_front();
   }
 
   // Removes a number; returns whether it was missing.
@@ -36,7 +36,7 @@ class MissingNumbers {
 
   // Ranges beyond this number are forgotten: their datagrams count as lost, even if acknowledged
   // later.
-  static constexpr size_t most_ = 1 << 14;
+  static constexpr size_t max_ = 1 << 14;
   std::deque<Range> ranges_{};
 };
 

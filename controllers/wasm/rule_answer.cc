@@ -74,8 +74,8 @@ void describe(JsonWriter& json, const ParsedRule& rule, size_t number, std::stri
       .field("high", value > 0   ? far
                      : value < 0 ? -near
                                  : 1)
-      .field("least", -infinity)
-      .field("most", infinity)
+      .field("min", -infinity)
+      .field("max", infinity)
       .field("scale", value > 0 ? "log" : "linear")
       .field("unit", "1")
       .field("meaning", "number " + std::to_string(before + 1) + " of line " + std::to_string(line))

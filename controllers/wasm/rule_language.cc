@@ -13,7 +13,7 @@ namespace {
 
 using rules::Dimension;
 
-constexpr size_t most_characters = 4000;  // as in search/language.py
+constexpr size_t max_characters = 4000;  // as in search/language.py
 
 constexpr const char* dimension_names[] = {"any", "ms", "packets", "rate", "number"};
 
@@ -227,8 +227,8 @@ Parameters::Values ParsedRule::parameters() const {
 }
 
 ParsedRule parse_rule(std::string_view text) {
-  if (characters(text) > most_characters) {
-    throw RuleError("has more than " + std::to_string(most_characters) + " characters; shorten it",
+  if (characters(text) > max_characters) {
+    throw RuleError("has more than " + std::to_string(max_characters) + " characters; shorten it",
                     0, 0);
   }
   const RuleTree tree = read_rule(text);

@@ -242,7 +242,7 @@ struct ArrivalRate {
   double weight;
 };
 
-double owd_, rtt_, least_rtt_, silence_, flight_;
+double owd_, rtt_, min_rtt_, silence_, flight_;
 double w_ = $initial, window_ = $initial, keepalive_ms_ = $keepalive;
 
 inline void set_w(double packets) { w_ = std::min(std::max(packets, 2.0), $widest); }
@@ -272,7 +272,7 @@ $statements}
 
 uint64_t sent, expected;  // numbers of datagrams
 bool has_heard;
-double least_way_ms;
+double min_way_ms;
 uint64_t last_ms;  // receiver's clock
 
 }  // namespace
@@ -292,10 +292,10 @@ void Controller::ack_received(uint64_t sequence_number_acked, uint64_t send_time
   const double sent_ms = static_cast<double>(send_timestamp_acked);
   const double way_ms = static_cast<double>(recv_timestamp_acked) - sent_ms;
   const double rtt_ms = std::max(static_cast<double>(timestamp_ack_received) - sent_ms, 1.0);
-  least_way_ms = has_heard ? std::min(least_way_ms, way_ms) : way_ms;
-  least_rtt_ = has_heard ? std::min(least_rtt_, rtt_ms) : rtt_ms;
-  owd_ = way_ms - least_way_ms;
-  rtt_ = rtt_ms - least_rtt_;
+  min_way_ms = has_heard ? std::min(min_way_ms, way_ms) : way_ms;
+  min_rtt_ = has_heard ? std::min(min_rtt_, rtt_ms) : rtt_ms;
+  owd_ = way_ms - min_way_ms;
+  rtt_ = rtt_ms - min_rtt_;
   const uint64_t before_ms = has_heard ? last_ms : recv_timestamp_acked;
   last_ms = std::max(before_ms, recv_timestamp_acked);
   silence_ = static_cast<double>(last_ms - before_ms);

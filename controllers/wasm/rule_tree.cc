@@ -14,11 +14,11 @@ namespace {
 
 // As in search/language.py.
 constexpr size_t deepest = 30;
-constexpr size_t most_parentheses = 50;
-constexpr double most_number = 1e100;
+constexpr size_t max_parentheses = 50;
+constexpr double max_number = 1e100;
 
 // Of functions of the parser: no more are needed for what the two limits allow.
-constexpr size_t deepest_call = 2 * (deepest + most_parentheses + 2);
+constexpr size_t deepest_call = 2 * (deepest + max_parentheses + 2);
 
 // Python's, which its parser takes for no names.
 constexpr std::string_view keywords =
@@ -111,7 +111,7 @@ class Parser {
 
   void advance() {
     last_end_ = token_.end;
-    if (is("(") and ++parentheses_ > most_parentheses) refuse_depth(token_.begin, token_.end);
+    if (is("(") and ++parentheses_ > max_parentheses) refuse_depth(token_.begin, token_.end);
     if (is(")") and parentheses_ > 0) --parentheses_;
     size_t place = token_.end;
     for (bool is_comment = false; place < text_.size(); ++place) {
@@ -311,7 +311,7 @@ class Parser {
     std::string digits(word());
     std::erase(digits, '_');
     const double value = std::strtod(digits.c_str(), nullptr);
-    if (value >= most_number) {
+    if (value >= max_number) {
       refuse(" is too large; write a number below 1e100", token_.begin, token_.end);
     }
     RuleNode node{.kind = RuleNode::Kind::literal, .begin = token_.begin, .end = token_.end};

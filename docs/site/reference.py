@@ -48,7 +48,7 @@ def parameters(controller: Controller) -> str:
             f"`{name}`",
             f"{each.default:g}",
             f"{each.low:g} to {each.high:g}{', logarithmic' if each.is_log else ''}",
-            _limits(each.least, each.most),
+            _limits(each.min, each.max),
             "" if each.unit == "1" else each.unit,
             each.meaning,
         )

@@ -20,7 +20,7 @@ from kneepoint.stats.intervals import t_quantile
 
 LEVEL = 0.99
 """The probability with which a prediction interval covers a further run."""
-MOST_SELECTED = 30
+MAX_SELECTED = 30
 """The assumed maximum number of runs from which a row was selected, if it is not stated."""
 
 
@@ -30,7 +30,7 @@ class Selection:
 
     extreme: Literal["best", "worst"]
     least: int = 2
-    most: int = MOST_SELECTED
+    most: int = MAX_SELECTED
 
     @classmethod
     def of(cls, table: TableDescription) -> Self | None:

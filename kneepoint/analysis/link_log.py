@@ -135,15 +135,15 @@ def signal_delay(log: LinkLog) -> pd.DataFrame:
     return (until - every).rename("delay_ms").reset_index()
 
 
-def signal_delay_quantile(least_ms: Mapping[int, int], q: float) -> float:
+def signal_delay_quantile(min_ms: Mapping[int, int], q: float) -> float:
     """Returns element floor(q n) of the sorted signal delay, from its first to its last arrival.
 
     Args:
-        least_ms: minimum delay of the arrivals in each millisecond with arrivals.
+        min_ms: minimum delay of the arrivals in each millisecond with arrivals.
         q: in [0, 1).
     """
-    arrivals = np.array(sorted(least_ms))
-    delays = np.array([least_ms[each] for each in arrivals.tolist()])
+    arrivals = np.array(sorted(min_ms))
+    delays = np.array([min_ms[each] for each in arrivals.tolist()])
     # An arrival with delay d, g ms after the previous one, accounts for d, d + 1, ..., d + g - 1.
     ends = delays + np.diff(arrivals, prepend=arrivals[0] - 1)
     changes = np.bincount(delays, minlength=ends.max() + 1) - np.bincount(ends)

@@ -204,8 +204,8 @@ def is_at_edge(parameter: Searched, best: float) -> bool:
     """Returns whether a value is at an end of the searched range and may lie beyond."""
     scale = math.log if parameter.logarithmic else float
     near = EDGE * (scale(parameter.high) - scale(parameter.low))
-    is_low = scale(best) - scale(parameter.low) <= near and parameter.low > parameter.least
-    is_high = scale(parameter.high) - scale(best) <= near and parameter.high < parameter.most
+    is_low = scale(best) - scale(parameter.low) <= near and parameter.low > parameter.min
+    is_high = scale(parameter.high) - scale(best) <= near and parameter.high < parameter.max
     return is_low or is_high
 
 

@@ -68,14 +68,14 @@ OF_NETWORK = "network_"
 
 @dataclass(frozen=True)
 class Searched:
-    """A parameter that a study searched, with its range; [least, most] are the possible values."""
+    """A parameter that a study searched, with its range; [min, max] are the possible values."""
 
     name: str
     low: float
     high: float
     logarithmic: bool = False
-    least: float = -math.inf
-    most: float = math.inf
+    min: float = -math.inf
+    max: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -380,8 +380,8 @@ def read(path: Path, schema: Table = RUNS) -> pd.DataFrame:
 def _searched(column: str, searched: Range, logarithmic: bool, controller: Controller) -> Searched:
     name = column.removeprefix(PARAMETER)
     declared = controller.parameters.get(name) if column.startswith(PARAMETER) else None
-    least, most = (declared.least, declared.most) if declared else (0.0, math.inf)
-    return Searched(name, *searched.bounds, logarithmic, least, most)
+    possible = (declared.min, declared.max) if declared else (0.0, math.inf)
+    return Searched(name, *searched.bounds, logarithmic, *possible)
 
 
 def shown(engine: Engine) -> Engine:

@@ -39,10 +39,10 @@ from kneepoint.networks.declared import Notation
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
 from kneepoint.runs.settings import read_settings
-from kneepoint.stats.paired import least_pairs
+from kneepoint.stats.paired import min_pairs
 from kneepoint.workflow.make import NotMadeError
 
-LEAST_RUNS = 8
+MIN_RUNS = 8
 
 
 @subcommand("""
@@ -116,7 +116,7 @@ def command(
     ]
     if specs[0].run_id == specs[1].run_id:
         raise KneepointError(f"{a} and {b} are the same setting; change one of them")
-    runs = runs or max(LEAST_RUNS, least_pairs(len(names)))
+    runs = runs or max(MIN_RUNS, min_pairs(len(names)))
     pairs = _run(settings, specs, prepared, range(seed, seed + runs))
     found = compare_settings(specs, COMPARABLE[metric], pairs, left_out, seed)
     if plot:

@@ -17,7 +17,7 @@ from kneepoint.common.columns import columns
 from kneepoint.engines.base import RunRecord
 from kneepoint.stats.paired import (
     holm,
-    least_pairs,
+    min_pairs,
     paired_ratio,
 )
 from kneepoint.stats.ranks import enough_runs
@@ -164,7 +164,7 @@ def _remarks(found: Record) -> Iterator[str]:
             f"difference is shown on {better.count(None)} (p corrected by Holm). Intervals are "
             "for other runs on these networks, not for other networks."
         )
-    least = least_pairs(len(networks), SIGNIFICANT)
+    least = min_pairs(len(networks), SIGNIFICANT)
     if len(seeds) < least:
         yield (
             f"So few pairs cannot show even a clear difference on a network: of "
@@ -197,7 +197,7 @@ def _verdict(found: Record) -> str:
             f"Undecided: {ratio}; one pair of runs per network gives no interval: "
             f"{_more(found)}.{caveat}"
         )
-    if together["pairs"] < (least := least_pairs(1, SIGNIFICANT)):
+    if together["pairs"] < (least := min_pairs(1, SIGNIFICANT)):
         return (
             f"Undecided: {ratio}; {_count(together['pairs'], 'pair')} cannot show a difference at "
             f"the {SIGNIFICANT:.0%} level, {least} can: {_more(found, least)}.{caveat}"

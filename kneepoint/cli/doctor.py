@@ -31,8 +31,8 @@ from kneepoint.networks.fetch import TraceCache, cache_folder_of
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import check_results
 
-LEAST_FREE_GIB = 2.0
-LEAST_MEMORY_GIB = 2.0
+MIN_FREE_GIB = 2.0
+MIN_MEMORY_GIB = 2.0
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def examine(config: Path) -> Iterator[Finding]:
     yield _amount(
         "memory",
         psutil.virtual_memory().available / 2**30,
-        LEAST_MEMORY_GIB,
+        MIN_MEMORY_GIB,
         "close other programs",
     )
-    yield _amount("disk", shutil.disk_usage(".").free / 2**30, LEAST_FREE_GIB, "free some space")
+    yield _amount("disk", shutil.disk_usage(".").free / 2**30, MIN_FREE_GIB, "free some space")
     yield _configuration(config)
     yield _built(config)
     yield from _traces(config)

@@ -12,10 +12,10 @@ from pydantic_core import ErrorDetails
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.common.files import read_text
 
-_MOST_BYTES = 2**20
-_MOST_VALUES = 50_000
-_MOST_DEPTH = 30
-_MOST_DIGITS = 1000
+_MAX_BYTES = 2**20
+_MAX_VALUES = 50_000
+_MAX_DEPTH = 30
+_MAX_DIGITS = 1000
 """Limits far above any handwritten file: nested aliases could exhaust the memory."""
 
 _WORDS: Mapping[str, str] = {
@@ -33,8 +33,8 @@ _WORDS: Mapping[str, str] = {
 _RENAMED = {"constants": "parameters", "constant": "parameter"}
 """Present names of keys that files written for an earlier version may have."""
 
-_MOST_PROBLEMS = 5
-_MOST_QUOTED = 80
+_MAX_PROBLEMS = 5
+_MAX_QUOTED = 80
 
 
 class ConfigModel(BaseModel):
@@ -107,7 +107,7 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
             raise _MistakeError(node, f"has the control character {bad[0]!a}; remove it")
         kind = node.tag.rpartition(":")[2]
         try:
-            if kind in ("int", "float") and len(node.value) > _MOST_DIGITS:
+            if kind in ("int", "float") and len(node.value) > _MAX_DIGITS:
                 raise ValueError  # its value may take seconds: each part of 1:2:3 is times 60
             return super().construct_object(node, deep)
         except (ValueError, IndexError, OverflowError):
@@ -157,8 +157,8 @@ def _check_size(text: str) -> None:
                 open_nodes.append((event.anchor, count - 1))
             elif event.anchor:
                 sizes[event.anchor] = 1
-        if len(open_nodes) > _MOST_DEPTH or count > _MOST_VALUES:
-            limits = f"{_MOST_DEPTH} levels, {_MOST_VALUES} values"
+        if len(open_nodes) > _MAX_DEPTH or count > _MAX_VALUES:
+            limits = f"{_MAX_DEPTH} levels, {_MAX_VALUES} values"
             raise _MistakeError(
                 event, f"is nested too deeply or too long (at most {limits}); shorten it"
             )
@@ -169,7 +169,7 @@ def read_yaml(path: Path, *, as_text: bool = False) -> Any:
 
     Raises KneepointError if the file is missing, too large or not YAML.
     """
-    return parse_yaml(read_text(path, _MOST_BYTES), path, as_text=as_text)
+    return parse_yaml(read_text(path, _MAX_BYTES), path, as_text=as_text)
 
 
 def parse_yaml(text: str, path: Path, *, as_text: bool = False) -> Any:
@@ -220,9 +220,9 @@ def complaint_of(error: Exception) -> str:
     # pydantic also calls a list with invalid values too short.
     wrong = {each["loc"][:-1] for each in found}
     misfits = [m for m in found if m["type"] != "too_short" or m["loc"] not in wrong]
-    problems = [_describe(misfit) for misfit in misfits[:_MOST_PROBLEMS]]
-    if len(misfits) > _MOST_PROBLEMS:
-        problems.append(f"and {len(misfits) - _MOST_PROBLEMS} more")
+    problems = [_describe(misfit) for misfit in misfits[:_MAX_PROBLEMS]]
+    if len(misfits) > _MAX_PROBLEMS:
+        problems.append(f"and {len(misfits) - _MAX_PROBLEMS} more")
     return "; ".join(problems)
 
 
@@ -243,9 +243,9 @@ def _describe(misfit: ErrorDetails) -> str:
 def quote(value: object) -> str:
     """Returns the repr of a value, shortened if long."""
     if isinstance(value, str | int | list | tuple) and not isinstance(value, bool):
-        value = value[:_MOST_QUOTED] if not isinstance(value, int) else value
+        value = value[:_MAX_QUOTED] if not isinstance(value, int) else value
     try:
         text = repr(value)
     except ValueError:  # an integer of thousands of digits
         text = "a huge number"
-    return text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}..."
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."

@@ -17,7 +17,7 @@ Rows = Iterator[tuple[int, list[str]]]
 """The line number and the cells of each row."""
 
 
-def read_csv(path: Path, most_bytes: int) -> tuple[list[str], Rows]:
+def read_csv(path: Path, max_bytes: int) -> tuple[list[str], Rows]:
     """Returns the names of the columns, and an iterator that reads and checks the rows.
 
     A first row of numbers and times only is no header; the columns are then named 1, 2 and so on.
@@ -26,7 +26,7 @@ def read_csv(path: Path, most_bytes: int) -> tuple[list[str], Rows]:
         KneepointError: the file is not such a table, two columns have the same name, or a row is
             longer or shorter than the first.
     """
-    text = read_text(path, most_bytes)
+    text = read_text(path, max_bytes)
     if text.lstrip().startswith(("{", "[")):
         raise KneepointError(f"{path}: is JSON, not a table; write its values as CSV")
     rows = _rows(path, text)

@@ -29,8 +29,8 @@ _REMEDIES: Mapping[int, str] = {
 }
 """Remedies for file errors outside the program's control."""
 
-_MOST_CHARACTERS = 2000
-_MOST_OF_LINE = 300
+_MAX_CHARACTERS = 2000
+_MAX_OF_LINE = 300
 
 
 def printable(text: str) -> str:
@@ -47,8 +47,8 @@ class KneepointError(Exception):
 
     def __init__(self, message: object) -> None:
         line = printable(" ".join(str(message).splitlines()))
-        if len(line) > _MOST_CHARACTERS:
-            line = f"{line[: _MOST_CHARACTERS // 2]} ... {line[-_MOST_CHARACTERS // 2 :]}"
+        if len(line) > _MAX_CHARACTERS:
+            line = f"{line[: _MAX_CHARACTERS // 2]} ... {line[-_MAX_CHARACTERS // 2 :]}"
         super().__init__(line)
 
 
@@ -148,7 +148,7 @@ def lack_in(log: str) -> str | None:
         if line is not None:
             named = _NAMED_FILE.search(line)
             path = named and (named["before"] or named["after"])
-            return f"{line.strip()[-_MOST_OF_LINE:]}; {_remedy(code, path)}"
+            return f"{line.strip()[-_MAX_OF_LINE:]}; {_remedy(code, path)}"
     return None
 
 

@@ -208,17 +208,17 @@ def read_bytes(path: Path, remedy: str = "check the path") -> bytes:
         return file.read()
 
 
-def read_text(path: Path, most_bytes: int) -> str:
+def read_text(path: Path, max_bytes: int) -> str:
     """Returns the text of a user's file in UTF-8, with or without a byte order mark.
 
-    Raises KneepointError if the file is missing, larger than `most_bytes`, or not UTF-8.
+    Raises KneepointError if the file is missing, larger than `max_bytes`, or not UTF-8.
     """
     with open_file(path) as file:
-        content = file.read(most_bytes + 1)
+        content = file.read(max_bytes + 1)
     if content.startswith(b"\x1f\x8b"):
         raise KneepointError(f"{path}: compressed by gzip; unpack it: gunzip")
-    if len(content) > most_bytes:
-        raise KneepointError(f"{path}: larger than {most_bytes} bytes; shorten it")
+    if len(content) > max_bytes:
+        raise KneepointError(f"{path}: larger than {max_bytes} bytes; shorten it")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

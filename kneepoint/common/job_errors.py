@@ -20,7 +20,7 @@ _PROTECTED = re.compile(
 """Files that a job would overwrite, but may not."""
 _MOST = 10
 _LAST = 40
-_LEAST_FREE_BYTES = 2**16
+_MIN_FREE_BYTES = 2**16
 """With less free space, a log may lack its last lines."""
 
 
@@ -67,7 +67,7 @@ def errors_in(log: Path) -> list[str]:
 
 def _no_room(log: Path) -> MachineError | None:
     """Returns the error of a full disk, if a log's disk is full; the log need not exist."""
-    if not log.parent.is_dir() or shutil.disk_usage(log.parent).free >= _LEAST_FREE_BYTES:
+    if not log.parent.is_dir() or shutil.disk_usage(log.parent).free >= _MIN_FREE_BYTES:
         return None
     return of_file(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log)))
 

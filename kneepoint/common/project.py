@@ -28,13 +28,13 @@ from kneepoint.common.places import (
 _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 
 
-def find_config(folder: Path) -> Path | None:
+def find_config(folder: Path, option: str = "--config") -> Path | None:
     """Returns the configuration in a folder or, if it has none, in the nearest folder above it.
 
     A project's controllers are compiled and run. So a configuration above, and its folder, must
     belong to the user or to root, and other users must not be able to write there: everybody can
     write a configuration, or a link to one, into /tmp. A configuration in `folder` itself may
-    belong to the owner of `folder`.
+    belong to the owner of `folder`. `option` names a configuration on the command line.
 
     Raises:
         KneepointError: a folder has two configurations, or the configuration is another user's.
@@ -43,7 +43,7 @@ def find_config(folder: Path) -> Path | None:
         found = [place / name for name in _CONFIGURATIONS if os.path.lexists(place / name)]
         if len(found) > 1:
             raise KneepointError(
-                f"{place}: has {' and '.join(_CONFIGURATIONS)}; remove one, or name one (--config)"
+                f"{place}: has {' and '.join(_CONFIGURATIONS)}; remove one, or name one ({option})"
             )
         if found and not found[0].is_file():
             raise KneepointError(f"{found[0]}: not a file, or a broken link; remove it")
@@ -51,7 +51,7 @@ def find_config(folder: Path) -> Path | None:
             config = found[0]
             owners = {place.stat().st_uid} if place == folder else set()
             paths = (config, config.parent, place, place / STATE)
-            _require_trusted(paths, f"if you trust it: --config {config}", owners)
+            _require_trusted(paths, f"if you trust it: {option} {config}", owners)
             return config
     return None
 
@@ -78,17 +78,19 @@ def _require_trusted(paths: Iterable[Path], remedy: str, owners: Collection[int]
             )
 
 
-def require_config_here() -> Path:
+def require_config_here(option: str = "--config") -> Path:
     """Returns the configuration of the current folder's project.
+
+    `option` names a configuration on the command line.
 
     Raises:
         KneepointError: no configuration exists, or a folder has two.
     """
     here = current_folder()
-    found = find_config(here)
+    found = find_config(here, option)
     if found is None:
         raise KneepointError(
-            f"{here}: no config.yaml here or above; name one (--config), or make a project: "
+            f"{here}: no config.yaml here or above; name one ({option}), or make a project: "
             "kneepoint new-report NAME"
         )
     return found

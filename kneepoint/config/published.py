@@ -33,7 +33,7 @@ _METRIC_UNITS: Mapping[str, Mapping[str, float]] = {
 }
 
 
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 _UNIT = re.compile(r"(?:(\d+\.?\d*) )?(.*)", re.ASCII)
 NUMBER = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][+-]?\d{1,2})?", re.ASCII)
 """The pattern of a printed number."""
@@ -256,7 +256,7 @@ def read_rows(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     Raises:
         KneepointError: see read_csv; or the file has no rows.
     """
-    header, rows = read_csv(path, _MOST_BYTES)
+    header, rows = read_csv(path, _MAX_BYTES)
     if not (found := list(rows)):
         raise KneepointError(f"{path}: has no rows; add a header and rows")
     return header, found

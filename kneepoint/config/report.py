@@ -12,7 +12,7 @@ from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.common.files import read_text
 from kneepoint.networks.config import Name
 
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 
 
 class Report(ConfigModel):
@@ -71,7 +71,7 @@ def load_section(config: Path, name: str) -> Section:
     path = config.parent / "text" / f"{name}.md"
     problem = f"{config}: report names {name!r}, but {path} does not exist"
     require_known(name, names_in(path.parent, ".md"), problem)
-    title, _, text = read_text(path, _MOST_BYTES).lstrip().partition("\n")
+    title, _, text = read_text(path, _MAX_BYTES).lstrip().partition("\n")
     if not title.startswith("# ") or not title[2:].strip():
         raise KneepointError(f"{path}: has no title; begin it with a line such as `# Introduction`")
     return Section(title[2:].strip(), text)

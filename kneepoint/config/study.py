@@ -191,7 +191,7 @@ NETWORK = "network."
 """The prefix of network parameters in a study's space."""
 
 
-LEAST_OF_GRID_SEARCH = 3
+MIN_OF_GRID_SEARCH = 3
 """The minimum number of parameters of a grid that is a search; grids with fewer parameters are
 sweeps and heat maps."""
 
@@ -654,7 +654,7 @@ class Study(ConfigModel):
         """
         varied = [each for each in self.space.values() if each.values and len(each.values) > 1]
         is_grid = self.sampler.kind == "grid" and self.table is None and not self.compare
-        is_no_sweep = not self.judges_power or len(varied) >= LEAST_OF_GRID_SEARCH
+        is_no_sweep = not self.judges_power or len(varied) >= MIN_OF_GRID_SEARCH
         return is_grid and not self.fit and is_no_sweep
 
     @property

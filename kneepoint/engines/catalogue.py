@@ -19,7 +19,7 @@ from kneepoint.networks.declared import marks_packets
 class Parameter:
     """One parameter of a controller.
 
-    [low, high] is the recommended search range, [least, most] the valid range.
+    [low, high] is the recommended search range, [min, max] the valid range.
     """
 
     name: str
@@ -27,8 +27,8 @@ class Parameter:
     default: float
     low: float
     high: float
-    least: float
-    most: float
+    min: float
+    max: float
     is_log: bool
     unit: str
     meaning: str
@@ -39,9 +39,9 @@ class Parameter:
 
     def check(self, value: float, where: str) -> None:
         """Raises KneepointError if the value is invalid."""
-        if not self.least <= value <= self.most:
+        if not self.min <= value <= self.max:
             raise KneepointError(
-                f"{where}: {self.name} = {value:g} is outside [{self.least:g}, {self.most:g}]; "
+                f"{where}: {self.name} = {value:g} is outside [{self.min:g}, {self.max:g}]; "
                 f"the recommended range is {self.low:g} to {self.high:g}"
             )
         if self.is_integer and value != math.floor(value):
@@ -181,8 +181,8 @@ def _parameter(item: Mapping[str, Any]) -> Parameter:
     return Parameter(
         is_integer=declared.pop("type") == "integer",
         is_log=declared.pop("scale") == "log",
-        least=-math.inf if (least := declared.pop("least")) is None else least,
-        most=math.inf if (most := declared.pop("most")) is None else most,
+        min=-math.inf if (minimum := declared.pop("min")) is None else minimum,
+        max=math.inf if (maximum := declared.pop("max")) is None else maximum,
         **declared,
     )
 

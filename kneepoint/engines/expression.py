@@ -45,9 +45,9 @@ _FAILED: Mapping[str, float] = {
 """The metrics of a failed run in objectives: as of a run that delivers next to nothing, so that
 logarithms exist."""
 
-_MOST_CHARACTERS = 500
-_MOST_DEPTH = 30
-_MOST_NUMBER = 1e100
+_MAX_CHARACTERS = 500
+_MAX_DEPTH = 30
+_MAX_NUMBER = 1e100
 _OPERATORS: Mapping[type[ast.AST], Callable[..., float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -88,8 +88,8 @@ class Expression:
         sent, delay_ms = record.packets_sent or 0, record.signal_delay_p95_ms
         dropped, lost = record.packets_dropped or 0, record.packets_lost or 0
         bound = network.omniscient
-        least_ms = bound.signal_delay_p95_ms if bound else None
-        excess_ms = None if delay_ms is None or least_ms is None else delay_ms - least_ms
+        min_ms = bound.signal_delay_p95_ms if bound else None
+        excess_ms = None if delay_ms is None or min_ms is None else delay_ms - min_ms
         return self.of(
             {
                 **vars(record),
@@ -98,7 +98,7 @@ class Expression:
                 "configured_loss": network.uplink.configured_loss,
                 "delay_ms": network.uplink.delay_ms,
                 "omniscient_power": bound.power if bound else None,
-                "omniscient_delay_ms": least_ms,
+                "omniscient_delay_ms": min_ms,
                 "excess_delay_ms": excess_ms,
             }
         )
@@ -127,8 +127,8 @@ class Expression:
 @cache
 def _compile(text: str) -> _Value:
     """Returns the function that evaluates an expression; raises ValueError if it is invalid."""
-    if len(text) > _MOST_CHARACTERS:
-        raise ValueError(f"an expression has at most {_MOST_CHARACTERS} characters")
+    if len(text) > _MAX_CHARACTERS:
+        raise ValueError(f"an expression has at most {_MAX_CHARACTERS} characters")
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -138,12 +138,12 @@ def _compile(text: str) -> _Value:
 
 def _compiled(node: ast.AST, depth: int = 0) -> _Value:
     """Compiles a node of an expression; numbers become floats, so that no integer grows large."""
-    if depth > _MOST_DEPTH:
+    if depth > _MAX_DEPTH:
         raise ValueError("too deeply nested")
     operation: Callable[..., float]
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        if abs(node.value) > _MOST_NUMBER:
-            raise ValueError(f"a number is at most {_MOST_NUMBER:g}")
+        if abs(node.value) > _MAX_NUMBER:
+            raise ValueError(f"a number is at most {_MAX_NUMBER:g}")
         number = float(node.value)
         return lambda _: number
     if isinstance(node, ast.Name):

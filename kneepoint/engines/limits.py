@@ -99,7 +99,7 @@ MAHIMAHI = Limits(
 
 _NO_TRACE = "a trace needs mahimahi or the emulator; give the link rate_mbps"
 _NO_LOSS = "its links lose at full queues only; use the emulator"
-MOST_CLASSES = 16
+MAX_CLASSES = 16
 KERNEL = Limits(
     "kernel",
     "the kernel's TCP",
@@ -113,12 +113,12 @@ KERNEL = Limits(
     queues={
         "infinite": {},
         "droptail": {"packets": (1, 1e15)},
-        "drr": {"packets": (1, 1e15), "classes": (1, MOST_CLASSES), "per_class": (1, 1)},
+        "drr": {"packets": (1, 1e15), "classes": (1, MAX_CLASSES), "per_class": (1, 1)},
     },
     reasons={
         "droptail": "its limit is in packets; use droptail:packets=N, or the emulator",
         "drr": "each class has its own limit in packets, "
-        f"and there are at most {MOST_CLASSES}; use drr:packets=N,classes=C,per_class=1, or the "
+        f"and there are at most {MAX_CLASSES}; use drr:packets=N,classes=C,per_class=1, or the "
         "emulator",
     },
     is_real_time=True,

@@ -33,7 +33,7 @@ from kneepoint.entries.compiler_messages import (
     reason_of,
 )
 from kneepoint.entries.confine import (
-    MOST_CPU_S,
+    MAX_CPU_S,
     Confined,
     DisturbedError,
 )
@@ -79,7 +79,7 @@ class _LimitError(BuildError):
 class Budget:
     """Limits of all commands of one build together: CPU time, size of objects, commands."""
 
-    cpu_s: float = MOST_CPU_S
+    cpu_s: float = MAX_CPU_S
     object_bytes: int = 64_000_000
     commands: int = 1500
 
@@ -160,7 +160,7 @@ class Compiler:
         flags: the compiler's flags.
         otherwise: additional flags for a source that does not compile without them; empty: none.
         reads: our own files that the compiler may read, with their digests in their names.
-        most_bytes: limit of the cache's size; the least recently used files are removed.
+        max_bytes: limit of the cache's size; the least recently used files are removed.
     """
 
     folder: Path
@@ -171,7 +171,7 @@ class Compiler:
     flags: Sequence[str] = LEAN[:-1]
     otherwise: Sequence[str] = _OLD
     reads: Sequence[Path] = ()
-    most_bytes: int = 2_000_000_000
+    max_bytes: int = 2_000_000_000
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _given: set[str] = field(default_factory=set)
     """Files that this process may still run, and that therefore stay in the cache."""
@@ -350,7 +350,7 @@ class Compiler:
                     found.append((status.st_mtime_ns, status.st_size, path))
             size = sum(each[1] for each in found)
             for _, bytes_, path in sorted(found):
-                if size <= self.most_bytes:
+                if size <= self.max_bytes:
                     break
                 if path.name not in self._given:
                     path.unlink(missing_ok=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kneepoint.entries.makefile import (
     COMPARISON,
-    MOST_BYTES,
-    MOST_VALUE,
+    MAX_BYTES,
+    MAX_VALUE,
     Work,
     expanded,
     glob_in,
@@ -28,7 +28,7 @@ _KEYWORDS = frozenset(
 )
 _ROOT = "//"
 """Prefix of paths relative to the tree's root in values of variables; unused in real files."""
-_MOST_FILES = 50
+_MAX_FILES = 50
 
 
 @dataclass
@@ -73,9 +73,9 @@ class CMake:
         """
         path = self.root / folder / FILE
         self._files += 1
-        if self._files > _MOST_FILES or not path.is_file():
+        if self._files > _MAX_FILES or not path.is_file():
             return
-        text = path.read_bytes()[:MOST_BYTES].decode(errors="replace")
+        text = path.read_bytes()[:MAX_BYTES].decode(errors="replace")
         self.work.count(len(text))
         text = _COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else "", text)
         here = {
@@ -101,9 +101,9 @@ class CMake:
             here["PROJECT_NAME"] = first
         elif command == "set":
             scope = parent if rest[-1:] == ["PARENT_SCOPE"] else here
-            scope[first] = ";".join(_before(rest, "PARENT_SCOPE", "CACHE"))[:MOST_VALUE]
+            scope[first] = ";".join(_before(rest, "PARENT_SCOPE", "CACHE"))[:MAX_VALUE]
         elif command == "list" and first == "APPEND" and rest:
-            here[rest[0]] = ";".join([here.get(rest[0], ""), *rest[1:]])[:MOST_VALUE]
+            here[rest[0]] = ";".join([here.get(rest[0], ""), *rest[1:]])[:MAX_VALUE]
             self.work.count(len(here[rest[0]]))
         elif command == "list" and first == "REMOVE_ITEM" and rest:
             before = here.get(rest[0], "").split(";")

@@ -42,8 +42,8 @@ from kneepoint.entries.tree import SUFFIXES
 from kneepoint.entries.unpack import (
     ARCHIVES,
     EXIT_NO_ROOM,
-    MOST_ARCHIVE_BYTES,
-    MOST_BYTES,
+    MAX_ARCHIVE_BYTES,
+    MAX_BYTES,
     copy_folder,
     copy_repository,
     copy_tree,
@@ -81,12 +81,12 @@ _UNPACKER = (
         "kneepoint/entries/untrusted.py",
     ),
 )
-_MOST_UNPACKING_S = 20
+_MAX_UNPACKING_S = 20
 """Limit of CPU time; 64 MiB take at most 5 s."""
-_MOST_NAME_BYTES = 200
+_MAX_NAME_BYTES = 200
 """Names must be valid names of folders, for feedback."""
 _ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
-_MOST_REFS = 10_000
+_MAX_REFS = 10_000
 """The limit of a watched repository's references; changes of further references are not noticed."""
 _LATEST_S = 253_402_300_799
 """The last second of the year 9999."""
@@ -307,7 +307,7 @@ def _named(
     name = plain(written)
     if has_invisible(written):
         problem = "has invisible characters in its name; rename it"
-    elif not is_entry_name(name) or len(name.encode()) > _MOST_NAME_BYTES:
+    elif not is_entry_name(name) or len(name.encode()) > _MAX_NAME_BYTES:
         problem = f"has an invalid or too long name ({ENTRY_NAMES} are valid); rename it"
     else:
         if version is not None:
@@ -379,7 +379,7 @@ def take(submission: Submission, into: Path, confined: Confined) -> float:
 
 
 def unpack(
-    archive: IO[bytes], into: Path, confined: Confined, most_bytes: int = MOST_ARCHIVE_BYTES
+    archive: IO[bytes], into: Path, confined: Confined, max_bytes: int = MAX_ARCHIVE_BYTES
 ) -> None:
     """Unpacks an open tar or zip file.
 
@@ -387,8 +387,8 @@ def unpack(
         KneepointError: the archive is damaged, leads out of its folder, or is a bomb.
         OSError: the disk is full.
     """
-    if os.fstat(archive.fileno()).st_size > most_bytes:
-        raise KneepointError(f"the archive has more than {most_bytes >> 20} MiB")
+    if os.fstat(archive.fileno()).st_size > max_bytes:
+        raise KneepointError(f"the archive has more than {max_bytes >> 20} MiB")
     with private_folder("unpacked") as place:
         work = place.resolve()
         for name in _UNPACKER:
@@ -398,7 +398,7 @@ def unpack(
             [_PYTHON, "-ISBc", _UNPACK, "tree"],
             work,
             write=[work],
-            cpu_s=_MOST_UNPACKING_S,
+            cpu_s=_MAX_UNPACKING_S,
             runs=_PYTHON_FILES,
             stdin=archive,
         )
@@ -449,7 +449,7 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
                 for path in (inside / "HEAD", inside / "packed-refs")
                 if path.is_file()
             ]
-            refs = islice(walk(inside / "refs"), _MOST_REFS)
+            refs = islice(walk(inside / "refs"), _MAX_REFS)
             found += [(path, status.st_mtime_ns) for path, status in refs]
     return sorted(found)
 
@@ -510,6 +510,6 @@ def _archive_of(root: int, repository: Repository, into: Path, confined: Confine
         )
         git("-C", "clone", "archive", "--format=tar", "--output=../tree.tar", commit)
         with (work / "tree.tar").open("rb") as archive:
-            unpack(archive, into, confined, 2 * MOST_BYTES)
+            unpack(archive, into, confined, 2 * MAX_BYTES)
         written = git("-C", "clone", "show", "--no-patch", "--format=%ct", commit)
         return in_calendar(float(written or 0))  # a commit may lack a date

@@ -15,7 +15,7 @@ _ASSEMBLED = re.compile(r"(?<!\S)/\S*/cc\w+\.s(?=:)")
 """The compiler's temporary file for the assembler, whose name varies."""
 _ERROR = re.compile(r"(?i)\b(fatal )?error:.*")
 _MARKS = ("error:", "undefined reference", "undefined symbol", "multiple definition", "confine:")
-_MOST_MESSAGE = 4000
+_MAX_MESSAGE = 4000
 
 
 def own_part(message: str, own: Collection[str], names: Mapping[str, str]) -> str:
@@ -32,7 +32,7 @@ def own_part(message: str, own: Collection[str], names: Mapping[str, str]) -> st
     for path, name in names.items():
         message = message.replace(path, name)
     message = _ASSEMBLED.sub("as", message)
-    return "\n".join(map(printable, _own_lines(message, own)))[:_MOST_MESSAGE]
+    return "\n".join(map(printable, _own_lines(message, own)))[:_MAX_MESSAGE]
 
 
 def reason_of(message: str) -> str:

@@ -22,7 +22,7 @@ REPOSITORIES = "entries.yaml"
 
 ENTRY_NAMES = "letters, digits, blanks and . , ' @ - _ & + ! ( )"
 _SIGNS = frozenset(" .,'@-_&+!()")
-_MOST_LETTERS = 100
+_MAX_LETTERS = 100
 
 
 def is_of_entry_name(sign: str) -> bool:
@@ -33,7 +33,7 @@ def is_of_entry_name(sign: str) -> bool:
 def is_entry_name(text: str) -> bool:
     """Returns whether a text is a valid name of an entry or an author."""
     return (
-        0 < len(text) <= _MOST_LETTERS
+        0 < len(text) <= _MAX_LETTERS
         and (text[0].isalnum() or text[0] == "_")
         and all(map(is_of_entry_name, text))
     )

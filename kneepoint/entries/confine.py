@@ -18,9 +18,9 @@ from kneepoint.entries.untrusted import is_fault
 _SYSTEM = ("/usr/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", "/bin")
 """Programs and their libraries; not /usr/share, which has mahimahi's traces."""
 _READ = ("/usr/include", "/usr/local/include", "/etc/ld.so.cache", "/etc/alternatives")
-MOST_CPU_S = 120
-_MOST_WALL_S = 240
-_MOST_OUTPUT = 2**18
+MAX_CPU_S = 120
+_MAX_WALL_S = 240
+_MAX_OUTPUT = 2**18
 _KILLED = re.compile(
     r"confine: stopped: (ended by signal (1|2|9|15|24)|asked to stop"
     r"|more than \d+ s(?: for \d+ s of CPU time)?)$"
@@ -72,7 +72,7 @@ class Confined:
         read: Sequence[Path] = (),
         write: Sequence[Path] = (),
         environment: Mapping[str, str] | None = None,
-        cpu_s: int = MOST_CPU_S,
+        cpu_s: int = MAX_CPU_S,
         runs: Sequence[Path] = (),
         stdin: IO[bytes] | int = subprocess.DEVNULL,
     ) -> CommandResult:
@@ -106,7 +106,7 @@ class Confined:
                     raise
                 raise MachineError(f"{words[0]}: {error.strerror}; build it: make build") from None
             # `confine` has a time limit of its own, and counts the CPU time of all descendants.
-            cpu_s_used = _wait(process, _MOST_WALL_S if self.program is None else None)
+            cpu_s_used = _wait(process, _MAX_WALL_S if self.program is None else None)
             return CommandResult(process.returncode, _text_of(output), _text_of(errors), cpu_s_used)
 
     def check(self) -> None:
@@ -144,18 +144,18 @@ class Confined:
             *(("--write", *(str(path.resolve()) for path in write)) if write else ()),
             *("--run", *filter(os.path.exists, _SYSTEM), *(str(path.resolve()) for path in runs)),
             *("--cpu-s", str(cpu_s), "--memory-mb", "2048", "--processes", "64"),
-            *("--file-mb", "256", "--wall-s", str(_MOST_WALL_S)),
+            *("--file-mb", "256", "--wall-s", str(_MAX_WALL_S)),
             *("--no-network", "--end-with-parent", "--"),
         ]
 
 
-def _wait(process: "subprocess.Popen[bytes]", most_s: float | None) -> float:
-    """Waits for a process, killed after `most_s` (None: no limit); returns its CPU time (s)."""
+def _wait(process: "subprocess.Popen[bytes]", max_s: float | None) -> float:
+    """Waits for a process, killed after `max_s` (None: no limit); returns its CPU time (s)."""
     ended = select.poll()
     descriptor = os.pidfd_open(process.pid)
     try:
         ended.register(descriptor, select.POLLIN)
-        if not ended.poll(None if most_s is None else most_s * 1000):
+        if not ended.poll(None if max_s is None else max_s * 1000):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
     finally:
         os.close(descriptor)
@@ -168,8 +168,8 @@ def _text_of(file: IO[bytes]) -> str:
     """Returns a program's output; of a long output, the beginning and the end."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
-    content = file.read(_MOST_OUTPUT)
-    if size > _MOST_OUTPUT:
-        file.seek(max(_MOST_OUTPUT, size - 1000))
+    content = file.read(_MAX_OUTPUT)
+    if size > _MAX_OUTPUT:
+        file.seek(max(_MAX_OUTPUT, size - 1000))
         content += b"\n" + file.read()
     return content.decode(errors="replace")

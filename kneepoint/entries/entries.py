@@ -45,7 +45,7 @@ from kneepoint.networks.scenario import PreparedNetwork
 
 _PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")
 """The folders of an absolute path."""
-_MOST_REASON = 400
+_MAX_REASON = 400
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ def without_paths(text: str, known: Sequence[Path] = ()) -> str:
 
 def shortened(reason: str) -> str:
     """Returns a reason, cut off if it is long."""
-    return reason if len(reason) <= _MOST_REASON else f"{reason[:_MOST_REASON]}..."
+    return reason if len(reason) <= _MAX_REASON else f"{reason[:_MAX_REASON]}..."
 
 
 def latest_of_each(entries: Iterable[Sender]) -> dict[str, str]:

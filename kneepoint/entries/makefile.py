@@ -10,10 +10,10 @@ from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
 
-MOST_BYTES = 2**18
-MOST_VALUE = 100_000
-_MOST_ROUNDS = 10
-_MOST_WORK = 10_000_000
+MAX_BYTES = 2**18
+MAX_VALUE = 100_000
+_MAX_ROUNDS = 10
+_MAX_WORK = 10_000_000
 COMPARISON = 20
 """Work of matching a name with a pattern, in characters (see Work)."""
 _ASSIGNMENT = re.compile(r"\s*(?:(?:override|export)\s+)?([\w.-]+)\s*(\+|\?|::?)?=\s*(.*)")
@@ -37,7 +37,7 @@ class Work:
     def count(self, looked_at: int) -> None:
         """Adds work; raises KneepointError if the total is too much."""
         self.done += looked_at
-        if self.done > _MOST_WORK:
+        if self.done > _MAX_WORK:
             raise KneepointError(
                 "has a Makefile or CMakeLists.txt that is too complicated; name the sources alone"
             )
@@ -119,7 +119,7 @@ def read_makefile(path: Path, top: Path) -> Makefile:
             makefile.variables[f"{prefix}{name}"] = "."
             makefile.variables[f"{prefix}top_{name}"] = up
     makefile.variables["CURDIR"] = "."
-    text = path.read_bytes()[:MOST_BYTES].decode(errors="replace").replace("\r\n", "\n")
+    text = path.read_bytes()[:MAX_BYTES].decode(errors="replace").replace("\r\n", "\n")
     text = text.replace("\\\n", " ")
     for line in text.split("\n"):
         line = line.partition("#")[0]
@@ -128,13 +128,13 @@ def read_makefile(path: Path, top: Path) -> Makefile:
         if found := _ASSIGNMENT.fullmatch(line):
             name, operator, value = found.groups()
             before = f"{makefile.variables.get(name, '')} " if operator == "+" else ""
-            makefile.variables[name] = f"{before}{value}"[:MOST_VALUE]
+            makefile.variables[name] = f"{before}{value}"[:MAX_VALUE]
             continue
         targets, colon, words = line.partition(":")
         words = words.removeprefix(":").partition(";")[0].replace("|", " ")
         if colon and "%" not in targets:
             before = makefile.rules.get(targets, "")
-            makefile.rules[targets] = f"{before} {words}"[:MOST_VALUE]
+            makefile.rules[targets] = f"{before} {words}"[:MAX_VALUE]
     return makefile
 
 
@@ -145,17 +145,17 @@ def expanded(
 
     A value may refer to itself, so that depth and length are limited.
     """
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         parts, size, end = [], 0, 0
         for found in reference.finditer(text):
             parts += [text[end : found.start()], value(found)]
             end = found.end()
             size += sum(map(len, parts[-2:]))
-            if size > MOST_VALUE:
+            if size > MAX_VALUE:
                 break
         if not parts:
             break
-        text = "".join([*parts, text[end:]])[:MOST_VALUE]
+        text = "".join([*parts, text[end:]])[:MAX_VALUE]
         work.count(len(text))
     return text
 

@@ -29,16 +29,16 @@ C_SUFFIX = ".c"
 SUFFIXES = (".cc", ".cpp", ".cxx", ".c++", ".cp", ".C", ".CC", ".CPP", C_SUFFIX)
 """Suffixes of sources in C++ and C."""
 _METHODS = {"window_size", "datagram_was_sent", "ack_received", "timeout_ms"}
-_MOST_PYTHON_BYTES = 2**17
+_MAX_PYTHON_BYTES = 2**17
 _CONTINUED = re.compile(rb"\\\r?\n")
 _LONG_IMPORT = re.compile(rb"\b(?:import|from)\b[\w\s.]{1000}")
 """The interpreter's parser needs memory quadratic in the length of a dotted name: 4 GB for
 128 KB."""
-_MOST_DEPTHS = (3, 10)
+_MAX_DEPTHS = (3, 10)
 """Depths of the search for a sender's folder; the second depth is for trees without a sender at the
 first."""
-_MOST_DATA = 16
-_MOST_DATA_BYTES = 2**20
+_MAX_DATA = 16
+_MAX_DATA_BYTES = 2**20
 _QUOTED = re.compile(r'"([^"\n]{1,200})"')
 _UPWARD = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(\.\./[^"\n]{1,200})"', re.MULTILINE)
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp")
@@ -47,7 +47,7 @@ _OPENED = re.compile(
 )
 """Files that a source in Python opens for reading."""
 _DEFINED = re.compile(r"[A-Za-z_]\w{0,99}(?:=[^\x00-\x1f]{0,500})?")
-_MOST_TEXT = 2**20
+_MAX_TEXT = 2**20
 _MAKEFILES = ("Makefile.am", "GNUmakefile", "makefile", "Makefile")
 _MAIN = re.compile(r"\bint\s+main\s*\(")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -127,9 +127,9 @@ def _data_of(tree: Tree, naming: re.Pattern[str]) -> tuple[Path, ...]:
         if path.name not in quoted or is_code or path.name in found:
             continue
         size += path.stat().st_size
-        if len(found) == _MOST_DATA or size > _MOST_DATA_BYTES:
+        if len(found) == _MAX_DATA or size > _MAX_DATA_BYTES:
             raise KneepointError(
-                f"has more than {_MOST_DATA} files or {_MOST_DATA_BYTES // 2**20} MiB to read in a "
+                f"has more than {_MAX_DATA} files or {_MAX_DATA_BYTES // 2**20} MiB to read in a "
                 f"run, such as {path.name}; put them into the source"
             )
         found[path.name] = path
@@ -138,7 +138,7 @@ def _data_of(tree: Tree, naming: re.Pattern[str]) -> tuple[Path, ...]:
 
 def _find_sender(folder: Path) -> Tree:
     problems: list[str] = []
-    for depth in _MOST_DEPTHS:
+    for depth in _MAX_DEPTHS:
         for root in _levels(folder, depth):
             if (root / "datagrump").is_dir():
                 return _of_kit(root)
@@ -435,7 +435,7 @@ def _text(path: Path) -> str:
     """Returns the text of a file, cut off if it is long; "" without the file."""
     try:
         with path.open("rb") as file:
-            return file.read(_MOST_TEXT).decode(errors="replace")
+            return file.read(_MAX_TEXT).decode(errors="replace")
     except FileNotFoundError:
         return ""
 
@@ -458,11 +458,11 @@ def _python(root: Path, problems: list[str]) -> Tree | None:
     senders = []
     read_bytes = 0
     for path in sorted(root.glob("[!.]*.py")):
-        if path.stat().st_size > _MOST_PYTHON_BYTES:
+        if path.stat().st_size > _MAX_PYTHON_BYTES:
             continue
         content = path.read_bytes()
         read_bytes += len(content)
-        if read_bytes > _MOST_PYTHON_BYTES:
+        if read_bytes > _MAX_PYTHON_BYTES:
             raise KneepointError("has too much Python; leave the sender, which is one file")
         if _LONG_IMPORT.search(_CONTINUED.sub(b"", content)):
             raise KneepointError(f"{path.name}: imports a name of more than 1000 characters")

@@ -23,11 +23,11 @@ from typing import IO, Any, cast
 from kneepoint.common.errors import KneepointError, refuse
 from kneepoint.entries import untrusted
 
-MOST_BYTES = 64 * 2**20
-MOST_FILES = 5_000
-MOST_ARCHIVE_BYTES = 32 * 2**20
-_MOST_PATH = 250
-_MOST_LINK = 4096
+MAX_BYTES = 64 * 2**20
+MAX_FILES = 5_000
+MAX_ARCHIVE_BYTES = 32 * 2**20
+_MAX_PATH = 250
+_MAX_LINK = 4096
 _COMPRESSIONS: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
@@ -185,7 +185,7 @@ def _copy(root: int, taken: "_Taken") -> None:
         try:
             with untrusted.located(root, folder) as found:
                 taken.see(found)
-                names = untrusted.names_in(found, taken.most_files)
+                names = untrusted.names_in(found, taken.max_files)
         except OSError as error:
             raise _refusal(folder or "the folder", error) from None
         taken.expect_files(len(names))
@@ -227,7 +227,7 @@ def _copy_one(root: int, path: str, taken: "_Taken") -> list[str]:
 def _refusal(path: str, error: OSError) -> Exception:
     if untrusted.is_fault(error):
         return error
-    return KneepointError(f"{path[:_MOST_PATH]}: {error.strerror}; submit plain, readable files")
+    return KneepointError(f"{path[:_MAX_PATH]}: {error.strerror}; submit plain, readable files")
 
 
 def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
@@ -237,7 +237,7 @@ def _unpack_tar(file: IO[bytes], taken: "_Taken") -> None:
     for magic, opened in _COMPRESSIONS.items():
         if start.startswith(magic):
             stream = opened(file)
-    capped = cast(IO[bytes], _Capped(stream, 2 * MOST_BYTES))
+    capped = cast(IO[bytes], _Capped(stream, 2 * MAX_BYTES))
     with tarfile.open(fileobj=capped, mode="r|") as archive:
         for member in archive:
             taken.expect_files(1)
@@ -266,7 +266,7 @@ def _unpack_zip(file: IO[bytes], taken: "_Taken") -> None:
                 continue
             with archive.open(member) as content:
                 if stat.S_ISLNK(member.external_attr >> 16):
-                    taken.add_link(member.filename, os.fsdecode(content.read(_MOST_LINK)))
+                    taken.add_link(member.filename, os.fsdecode(content.read(_MAX_LINK)))
                 else:
                     taken.add(member.filename, content)
 
@@ -276,8 +276,8 @@ class _Taken:
 
     def __init__(self, into: Path, *, is_repository: bool = False) -> None:
         self.is_repository = is_repository
-        self.most_files = 50_000 if is_repository else MOST_FILES
-        self._most_bytes = 256 * 2**20 if is_repository else MOST_BYTES
+        self.max_files = 50_000 if is_repository else MAX_FILES
+        self._max_bytes = 256 * 2**20 if is_repository else MAX_BYTES
         self._into = into
         self._bytes = 0
         self._files = 0
@@ -306,7 +306,7 @@ class _Taken:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts:
             raise KneepointError(f"{name!r} leads out of the entry's folder")
-        if len(os.fsencode(name)) > _MOST_PATH or len(path.parts) > untrusted.MOST_DEPTH:
+        if len(os.fsencode(name)) > _MAX_PATH or len(path.parts) > untrusted.MAX_DEPTH:
             raise KneepointError(f"{name[:60]!r}... is too long a name")
         if not name.isprintable():
             raise KneepointError(f"{name!r} has unprintable characters, or is not UTF-8; rename it")
@@ -317,12 +317,12 @@ class _Taken:
     def expect_files(self, number: int) -> None:
         """Counts names; raises KneepointError if there are too many."""
         self._files += number
-        if self._files > self.most_files:
-            raise KneepointError(f"it has more than {self.most_files} files; submit sources only")
+        if self._files > self.max_files:
+            raise KneepointError(f"it has more than {self.max_files} files; submit sources only")
 
     def add(self, name: str, content: IO[bytes]) -> None:
         """Writes a file; raises KneepointError if all files exceed the limit of size."""
-        place, most = self.check(name), self._most_bytes
+        place, most = self.check(name), self._max_bytes
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             with place.open("xb") as file:
@@ -369,5 +369,5 @@ class _Capped(io.RawIOBase):
         part: bytes = self._stream.read(wanted)
         self._left -= len(part)
         if self._left < 0:
-            raise KneepointError(f"it has more than {MOST_BYTES >> 20} MiB; submit sources only")
+            raise KneepointError(f"it has more than {MAX_BYTES >> 20} MiB; submit sources only")
         return part

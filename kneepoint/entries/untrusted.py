@@ -15,9 +15,9 @@ from typing import IO
 
 from kneepoint.common.errors import KneepointError
 
-MOST_DEPTH = 32
+MAX_DEPTH = 32
 """Nested folders; each takes a descriptor while a path is resolved."""
-_MOST_STEPS = 400
+_MAX_STEPS = 400
 """Components of one path with its links, which may form a cycle."""
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FAULTS = {
@@ -70,7 +70,7 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
         while pending:
             name = pending.pop()
             steps += 1
-            if steps > _MOST_STEPS or len(way) > MOST_DEPTH + 1:
+            if steps > _MAX_STEPS or len(way) > MAX_DEPTH + 1:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if name in ("", "."):
                 continue

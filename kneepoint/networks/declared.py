@@ -62,8 +62,8 @@ class NotationParameter:
 
     name: str
     type: str
-    least: float
-    most: float
+    min: float
+    max: float
     default: float | None
     required: bool
     unit: str
@@ -76,11 +76,11 @@ class NotationParameter:
         pattern = r"(?a:\d+)" if is_whole else r"(?a:\d+\.?\d*|\.\d+)(e\d+)?"
         for number in text.split("+") if self.type == "times" else [text]:
             value = float(number) if re.fullmatch(pattern, number) else -1
-            if not self.least <= value <= self.most or (is_positive and not value):
+            if not self.min <= value <= self.max or (is_positive and not value):
                 wanted = "a whole number of at least" if is_whole else "at least"
                 raise ValueError(
-                    f"{self.name} must be {'above' if is_positive else wanted} {self.least:.15g} "
-                    f"and at most {self.most:.15g}, not {text}"
+                    f"{self.name} must be {'above' if is_positive else wanted} {self.min:.15g} "
+                    f"and at most {self.max:.15g}, not {text}"
                 )
 
 

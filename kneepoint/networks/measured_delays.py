@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kneepoint.networks.scenario import PreparedNetwork
 
-LEAST_DELAYS, MOST_DELAYS = 2, 32
+MIN_DELAYS, MAX_DELAYS = 2, 32
 """Number of delays that the emulated host accepts (see MeasuredTable in common/random.hh)."""
 
 
@@ -42,7 +42,7 @@ def with_delays(network: PreparedNetwork, delays: Sequence[Mapping[str, float]])
 
     They replace the exponential delay of its timers, too.
     """
-    if len(delays) < LEAST_DELAYS:
+    if len(delays) < MIN_DELAYS:
         return network
-    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in delays[:MOST_DELAYS])
+    delays_us = "+".join(f"{row['delay_us']:.0f}" for row in delays[:MAX_DELAYS])
     return network.with_host("wake_mean_us", 0).with_host("delays_us", delays_us)

@@ -14,7 +14,7 @@ from kneepoint.common.config_file import quote
 from kneepoint.common.csv_text import read_csv, time_of
 from kneepoint.common.errors import KneepointError
 from kneepoint.networks.traces import (
-    MOST_OPPORTUNITIES,
+    MAX_OPPORTUNITIES,
     OPPORTUNITY_BITS,
     OPPORTUNITY_BYTES,
     trace_of_rates,
@@ -58,11 +58,11 @@ _AMOUNT_IN_NAME = re.compile(rf"{_WORD}\W*")
 _LASTS_S = (1, 4 * 3600)
 _MBPS = (0.01, 2000)
 """Plausible durations and mean rates of recordings, by which a unit is guessed."""
-_LEAST_MBPS = 0.1
+_MIN_MBPS = 0.1
 """The minimum plausible mean rate of a trace; times of slower traces are probably in
 microseconds."""
 
-_MOST_BYTES = 2**28
+_MAX_BYTES = 2**28
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -102,7 +102,7 @@ def summarise(times_ms: Sequence[int], outage_s: float = 1) -> Summary:
 def improbable(summary: Summary) -> str | None:
     """Returns the reason why a trace is implausible for a link; None for a plausible trace."""
     lasts = _LASTS_S[0] <= summary.duration_s <= _LASTS_S[1]
-    if lasts and _LEAST_MBPS <= summary.mean_mbps <= _MBPS[1]:
+    if lasts and _MIN_MBPS <= summary.mean_mbps <= _MBPS[1]:
         return None
     return (
         f"{summary.duration_s:g} s at {summary.mean_mbps:.3g} Mbit/s are improbable for a link; "
@@ -136,9 +136,9 @@ def trace_of_amounts(rows: Iterable[tuple[Fraction, Fraction]]) -> list[int]:
     for number, (time_ms, amount) in enumerate(rows):
         start_ms = time_ms if start_ms is None else start_ms
         count, waiting = divmod(waiting + amount, OPPORTUNITY_BYTES)
-        if len(times_ms) + count > MOST_OPPORTUNITIES:
+        if len(times_ms) + count > MAX_OPPORTUNITIES:
             raise KneepointError(
-                f"the recording has more than {MOST_OPPORTUNITIES} packets; convert its first "
+                f"the recording has more than {MAX_OPPORTUNITIES} packets; convert its first "
                 f"{number} rows, or check its units"
             )
         times_ms += [math.ceil(time_ms - start_ms)] * int(count)
@@ -296,7 +296,7 @@ class _Rows:
 
 
 def _read(path: Path, time: str | None, column: str) -> _Rows:
-    header, found = read_csv(path, _MOST_BYTES)
+    header, found = read_csv(path, _MAX_BYTES)
     if not header:
         raise KneepointError(f"{path}: is empty; give it a header and rows")
     for name in filter(None, (time, column)):

@@ -14,7 +14,7 @@ from kneepoint.common.programs import run_built
 
 OPPORTUNITY_BYTES = 1504
 OPPORTUNITY_BITS = 8 * OPPORTUNITY_BYTES
-MOST_OPPORTUNITIES = 10_000_000  # as of controllers/links/trace.hh
+MAX_OPPORTUNITIES = 10_000_000  # as of controllers/links/trace.hh
 _CHECK_TRACE = BUILT / "check_trace"
 """The only implementation of the rules of trace files."""
 
@@ -71,7 +71,7 @@ def constant_rate_trace(rate_mbps: float) -> list[int]:
     rate_bytes_per_ms = Fraction(repr(rate_mbps)) * 1000 / 8
     spacing_ms = OPPORTUNITY_BYTES / rate_bytes_per_ms
     period_ms, opportunities = spacing_ms.numerator, spacing_ms.denominator
-    if opportunities > MOST_OPPORTUNITIES:
+    if opportunities > MAX_OPPORTUNITIES:
         raise KneepointError(
             f"constant_mbps: {rate_mbps!r} needs a trace of {opportunities} lines; "
             "give the rate with fewer digits"
@@ -107,10 +107,10 @@ def _refuse_long(steps: Iterable[tuple[Fraction, Fraction]]) -> None:
     end_ms, bits = Fraction(0), Fraction(0)
     for lasts_ms, rate_mbps in steps:
         end_ms, bits = end_ms + lasts_ms, bits + rate_mbps * 1000 * lasts_ms
-        if bits // OPPORTUNITY_BITS > MOST_OPPORTUNITIES:
+        if bits // OPPORTUNITY_BITS > MAX_OPPORTUNITIES:
             raise KneepointError(
                 f"{float(rate_mbps):g} Mbit/s until {float(end_ms) / 1000:g} s need a trace of "
-                f"more than {MOST_OPPORTUNITIES} lines; lower the rate or the time, or check units"
+                f"more than {MAX_OPPORTUNITIES} lines; lower the rate or the time, or check units"
             )
 
 

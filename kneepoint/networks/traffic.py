@@ -15,13 +15,13 @@ class Tcp(ConfigModel):
     sack: bool | None = Field(
         default=None, description="recovery by RFC 6675 (null: true); false: NewReno, RFC 6582"
     )
-    least_rto_ms: float | None = Field(
+    min_rto_ms: float | None = Field(
         default=None,
         ge=1,
         le=60_000,
         description="minimum retransmission timeout: 1000 in RFC 6298, 200 in Linux",
     )
-    least_rto_margin_ms: float | None = Field(
+    min_rto_margin_ms: float | None = Field(
         default=None,
         ge=1,
         le=60_000,
@@ -84,8 +84,8 @@ class Tcp(ConfigModel):
 
 LINUX = Tcp(
     sack=True,
-    least_rto_ms=200,
-    least_rto_margin_ms=200,
+    min_rto_ms=200,
+    min_rto_margin_ms=200,
     delayed_ack_ms=40,
     rack=True,
     prr=True,

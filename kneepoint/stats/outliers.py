@@ -17,7 +17,7 @@ LEVEL = 0.01
 """Significance level per table: the probability of a false outlier in a table without errors."""
 EFFICIENCY = 0.6
 """Lower bound of the efficiency of Qn, relative to the sample standard deviation."""
-LEAST_NEIGHBOURS = 3
+MIN_NEIGHBOURS = 3
 """The minimum number of neighbours that bound a point, of which one may be wrong."""
 
 
@@ -79,12 +79,12 @@ def beyond_neighbours(x: Floats, y: Floats, i: int) -> tuple[float, float, float
     Returns:
         The distance from the range, the bound that is exceeded, and the distance from the line
         through the nearest neighbour on each side; all NaN if a side has no neighbour or both sides
-        have fewer than LEAST_NEIGHBOURS.
+        have fewer than MIN_NEIGHBOURS.
     """
     order = np.argsort(x, kind="stable")
     before = [j for j in order if x[j] < x[i]][-2:]
     after = [j for j in order if x[j] > x[i]][:2]
-    if not before or not after or len(before) + len(after) < LEAST_NEIGHBOURS:
+    if not before or not after or len(before) + len(after) < MIN_NEIGHBOURS:
         return math.nan, math.nan, math.nan
 
     def on_line(a: int, b: int) -> float:

@@ -20,7 +20,7 @@ from kneepoint.stats.intervals import t_quantile
 
 FLIPS = 99_999
 """The number of random sign patterns of a Monte Carlo test."""
-MOST_EXACT_PAIRS = 16
+MAX_EXACT_PAIRS = 16
 """The maximum number of nonzero differences for which the test enumerates all sign patterns."""
 
 
@@ -112,7 +112,7 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
 
     If A and B are exchangeable in every pair, each difference has either sign with equal
     probability. Ties are 0 under either sign, so the test is exact with any number of ties. Beyond
-    MOST_EXACT_PAIRS nonzero differences it draws `flips` random sign patterns, and counts the
+    MAX_EXACT_PAIRS nonzero differences it draws `flips` random sign patterns, and counts the
     observed pattern as one of them (Phipson and Smyth 2010).
     """
     terms = np.concatenate([each / each.size for each in strata])
@@ -120,7 +120,7 @@ def sign_flip_test(strata: Sequence[Floats], seed: int, flips: int = FLIPS) -> f
     if terms.size == 0:
         return 1.0
     extreme = abs(terms.sum()) - 1e-9 * np.abs(terms).sum()  # rounding depends on the order
-    if terms.size <= MOST_EXACT_PAIRS:
+    if terms.size <= MAX_EXACT_PAIRS:
         sums = np.zeros(1)
         for term in terms:
             sums = np.concatenate([sums + term, sums - term])
@@ -135,7 +135,7 @@ def _signs(seed: int, flips: int, terms: int) -> Floats:
     return np.random.default_rng(seed).integers(0, 2, (flips, terms), dtype=np.int8).astype(float)
 
 
-def least_pairs(comparisons: int, level: float = 0.05) -> int:
+def min_pairs(comparisons: int, level: float = 0.05) -> int:
     """Returns the minimum number of pairs with which a sign-flip test can reject at `level`.
 
     If all n pairs have the same sign, 2 of the 2^n sign patterns are as extreme.

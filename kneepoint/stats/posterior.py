@@ -30,7 +30,7 @@ LEADERS = 15
 DRAWS = 4000
 _CONSTANT = 1.0
 """Prior standard deviation of the level common to all settings."""
-_LEAST_WEIGHT = 1e-3
+_MIN_WEIGHT = 1e-3
 _JITTER = 1e-10
 
 
@@ -158,7 +158,7 @@ class Posterior:
         """Weights hypotheses by their marginal likelihood, and conditions them on measurements."""
         logs = np.array([math.log(h.weight) + h.evidence(measured) for h in hypotheses])
         weights = np.exp(logs - logsumexp(logs))
-        order = [int(k) for k in np.argsort(-weights, kind="stable") if weights[k] > _LEAST_WEIGHT]
+        order = [int(k) for k in np.argsort(-weights, kind="stable") if weights[k] > _MIN_WEIGHT]
         total = float(sum(weights[k] for k in order))
         parts = (replace(hypotheses[k], weight=float(weights[k]) / total) for k in order)
         return cls(tuple(part.conditioned_on(measured) for part in parts))
@@ -298,7 +298,7 @@ def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
     m, degrees = len(at), float(np.maximum(measured.counts - 1, 0).sum())
     level = float(np.median(measured.means))
     pooled = math.sqrt(float(measured.squares.sum()) / degrees) if degrees else 0.0
-    noises = NOISES if degrees < _ENOUGH else (max(pooled, LEAST_NOISE),)
+    noises = NOISES if degrees < _ENOUGH else (max(pooled, MIN_NOISE),)
     return [
         Hypothesis(
             np.full(m, level),
@@ -313,5 +313,5 @@ def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
     ]
 
 
-LEAST_NOISE = 0.002
+MIN_NOISE = 0.002
 """Least standard deviation of a measurement, even if all runs agree."""

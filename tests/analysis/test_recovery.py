@@ -107,7 +107,7 @@ def test_a_best_value_at_the_edge_of_its_range_is_not_pinned_down(
     trials, runs, published = fit()
     trials = pd.concat([trials, trials.head(1).assign(trial=300, parameter_limit_ms=200.0)])
     exact = runs[runs["trial"] == 0].assign(trial=300, power=published["power"].to_numpy())
-    limit = Searched("limit_ms", low, 500, least=least)
+    limit = Searched("limit_ms", low, 500, min=least)
     (line,) = found(trials, pd.concat([runs, exact]), published, limit)
     assert (line["best"], line["verdict"]) == (200, verdict)
 

@@ -17,7 +17,7 @@ def test_studies_repeats_and_tables_are_read() -> None:
     assert windows.compare == ("007-windows",)
     assert windows.runs["parameter_window"].tolist() == [6, 12]
     assert (fit.config.fit, fit.compare) == (("007-windows",), ())
-    assert fit.searched == (Searched("host_latency_us", 900, 1100, least=0),)
+    assert fit.searched == (Searched("host_latency_us", 900, 1100, min=0),)
     assert fit.trials["parameter_host_latency_us"].tolist() == [900, 1100]
     (repeats,) = results.repeats
     assert repeats.runs["label"].unique().tolist() == ["fixed window 12", "fixed window 15"]

@@ -70,7 +70,7 @@ def search(kind: str, power: Power, seed: int, runs: int, trials: int | None = N
     return Found(study.best_params["window"], asked)
 
 
-def most_evaluations(kind: str, places: int) -> int:
+def max_evaluations(kind: str, places: int) -> int:
     """Returns the maximum number of evaluations over `places` integers with one peak, without
     noise.
 
@@ -124,7 +124,7 @@ def lines(found: Sequence[dict[str, Found]], powers: dict[int, float]) -> Iterat
     for kind in found[0]:
         losses = [1 - powers[each[kind].window] / best for each in found]
         trials = [each[kind].trials for each in found]
-        theory = "" if kind == "tpe" else f"{most_evaluations(kind, len(powers))}"
+        theory = "" if kind == "tpe" else f"{max_evaluations(kind, len(powers))}"
         yield (
             f"{kind:10}{sum(loss <= WITHIN for loss in losses):4} of {len(losses)}"
             f"{100 * statistics.median(losses):8.2f} %{100 * max(losses):8.2f} %"

@@ -27,7 +27,7 @@ from kneepoint.config.workflow import Workflow
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.results import FinishedTrial
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.search.objective import LEAST_POWER, find_best
+from kneepoint.search.objective import MIN_POWER, find_best
 from kneepoint.search.plan import StudyPlan
 from kneepoint.stats.paired import paired_ratio
 from tests.benchmarks.searching import job_of, planned, powers_of, searched
@@ -103,7 +103,7 @@ def held_out_powers(workflow: Workflow, plan: StudyPlan, best: FinishedTrial) ->
         plan.engine.place(job.network(each)) for each in workflow.settings.hold_out.networks
     ]
     for powers in powers_of(plan, best, networks, SEEDS):
-        yield max(LEAST_POWER, math.fsum(powers) / len(powers))
+        yield max(MIN_POWER, math.fsum(powers) / len(powers))
 
 
 def told(name: str, raced: Sequence[Searched], whole: Sequence[Searched]) -> str:

@@ -249,9 +249,9 @@ def test_loss_events_are_when_a_repair_begins(tmp_path: Path) -> None:
     # The last of ten segments is lost: no later segment reveals it, and the timer starts at the
     # ninth's ACK.
     assert events_s(11, 10, tcp=each) == [pytest.approx(1.1, abs=1e-3)]
-    linux = {"least_rto_ms": 200, **each}
+    linux = {"min_rto_ms": 200, **each}
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.2, abs=1e-3)]
-    linux |= {"least_rto_margin_ms": 200}
+    linux |= {"min_rto_margin_ms": 200}
     assert events_s(11, 10, tcp=linux) == [pytest.approx(0.1 + 0.05 + 0.2, abs=1e-3)]
     # The ninth of ten segments is lost: only the tenth reveals it; RACK waits a quarter of the RTT.
     assert events_s(10, 10, tcp=each) == [pytest.approx(1.1, abs=1e-2)]
@@ -276,8 +276,8 @@ def test_downloads_are_measured_whole(tmp_path: Path) -> None:
     assert late[0] != whole[0]
 
 
-@pytest.mark.parametrize(("link", "least_ms"), [("rate", 50.176), ("trace", 52)])
-def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_ms: float) -> None:
+@pytest.mark.parametrize(("link", "min_ms"), [("rate", 50.176), ("trace", 52)])
+def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, min_ms: float) -> None:
     """Steps equal a trace of the same delays; the link has an opportunity every millisecond."""
     (tmp_path / "trace").write_text("1\n")
     (tmp_path / "delays").write_text("".join(f"{1000 * i} {25 + i % 2 * 20}\n" for i in range(9)))
@@ -296,7 +296,7 @@ def test_delay_steps_up_and_down_on_every_link(tmp_path: Path, link: str, least_
     )
     assert figures == of_trace
     rtts_ms = figures["probes"][0]["rtts_ms"]
-    assert rtts_ms == pytest.approx([least_ms, least_ms + 40] * 2 + [least_ms], abs=1.001)
+    assert rtts_ms == pytest.approx([min_ms, min_ms + 40] * 2 + [min_ms], abs=1.001)
 
 
 @pytest.mark.parametrize("controller", ["reno", "cubic", "vegas", "hybla", "bic", "bbr"])
@@ -394,7 +394,7 @@ def test_an_outage_costs_little_more_than_its_time(
 ) -> None:
     """RFC 5681, section 3.1, and RFC 9438, section 4.8: one outage reduces ssthresh once."""
     link = {"rate_mbps": 12, "queue": "droptail:packets=100", "delay_ms": 25}
-    linux = {"least_rto_ms": 1, "least_rto_margin_ms": 200, "rack": True, "prr": True, "undo": True}
+    linux = {"min_rto_ms": 1, "min_rto_margin_ms": 200, "rack": True, "prr": True, "undo": True}
     details = {"tcp": linux} if transport == "tcp" else {}
     figures = run(
         tmp_path,

@@ -84,11 +84,11 @@ def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None
                 os.utime(path, (number, number))
     size = sum(path.stat().st_size for path in (tmp_path / "kept").rglob("*.*"))
     kept = set(files_in(tmp_path / "kept"))
-    compiler = Compiler(tmp_path / "kept", CONFINED, most_bytes=size - 1)
+    compiler = Compiler(tmp_path / "kept", CONFINED, max_bytes=size - 1)
     built = compiler.build(trees["a"], {})
     left = set(files_in(tmp_path / "kept"))
     assert left < kept and built.name in left
-    small = replace(compiler, most_bytes=1)
+    small = replace(compiler, max_bytes=1)
     assert small.build(trees["a"], {}) == built
     assert files_in(tmp_path / "kept") == [built.name], "what may still run is kept"
 

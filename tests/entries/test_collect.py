@@ -228,7 +228,7 @@ def test_a_repository_makes_nobody_look_at_all_files(anna: Path, tmp_path: Path)
     for number in range(200):
         (refs / "heads" / str(number)).mkdir()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("kneepoint.entries.collect._MOST_REFS", 100)
+        patched.setattr("kneepoint.entries.collect._MAX_REFS", 100)
         assert len(state_of_repositories(tmp_path / "entries")) <= 102
 
 

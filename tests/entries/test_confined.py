@@ -23,7 +23,7 @@ def make_all(entries: Path, builder: EntryBuilder) -> dict[str, Sender]:
 def test_a_command_that_does_not_end_is_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confine, "_MOST_WALL_S", 1)
+    monkeypatch.setattr(confine, "_MAX_WALL_S", 1)
     ended = CONFINED.run(["sleep", "60"], tmp_path)
     assert ended.was_killed and "more than 1 s" in ended.killed_for
 

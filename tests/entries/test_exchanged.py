@@ -278,7 +278,7 @@ def test_an_archive_costs_at_most_its_limit(
 ) -> None:
     """Backtracking regular expressions and invalid sizes do not cost our own process."""
     content, reason = BAD_ARCHIVES[name]
-    monkeypatch.setattr(collect, "_MOST_UNPACKING_S", 3)
+    monkeypatch.setattr(collect, "_MAX_UNPACKING_S", 3)
     (tmp_path / name).write_bytes(content)
     (found,) = find_submissions(tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF)

@@ -188,33 +188,33 @@ def test_devices_are_refused(tmp_path: Path) -> None:
 
 def zeros_in_tar(path: Path) -> None:
     info = tarfile.TarInfo("zeros")
-    info.size = unpack.MOST_BYTES + 1
+    info.size = unpack.MAX_BYTES + 1
     with tarfile.open(path, "w:gz") as archive:
         archive.addfile(info, io.BytesIO(bytes(info.size)))
 
 
 def many_in_tar(path: Path) -> None:
     with tarfile.open(path, "w:gz") as archive:
-        for number in range(unpack.MOST_FILES + 1):
+        for number in range(unpack.MAX_FILES + 1):
             archive.addfile(tarfile.TarInfo(f"{number}.cc"))
 
 
 def long_header_in_tar(path: Path) -> None:
     """A PAX header that is larger than an entry may be."""
     info = tarfile.TarInfo("a")
-    info.pax_headers = {"comment": "x" * (2 * unpack.MOST_BYTES)}
+    info.pax_headers = {"comment": "x" * (2 * unpack.MAX_BYTES)}
     with tarfile.open(path, "w:gz", format=tarfile.PAX_FORMAT) as archive:
         archive.addfile(info)
 
 
 def zeros_in_zip(path: Path) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("zeros", bytes(unpack.MOST_BYTES + 1))
+        archive.writestr("zeros", bytes(unpack.MAX_BYTES + 1))
 
 
 def many_in_zip(path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
-        for number in range(unpack.MOST_FILES + 1):
+        for number in range(unpack.MAX_FILES + 1):
             archive.writestr(f"{number}.cc", "")
 
 
@@ -234,12 +234,12 @@ def test_bombs_are_defused(tmp_path: Path, bomb: Callable[[Path], None], name: s
     with pytest.raises(KneepointError, match="it has more than"):
         unpack_file(tmp_path / name, tmp_path / "out")
     written = sum(p.stat().st_size for p in (tmp_path / "out").rglob("*") if p.is_file())
-    assert written <= unpack.MOST_BYTES
+    assert written <= unpack.MAX_BYTES
 
 
 def test_large_archives_are_not_opened(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
-        file.truncate(unpack.MOST_ARCHIVE_BYTES + 1)
+        file.truncate(unpack.MAX_ARCHIVE_BYTES + 1)
     with pytest.raises(KneepointError, match="the archive has more than 32 MiB"):
         unpack_file(tmp_path / "x.zip", tmp_path / "out")
 
@@ -256,6 +256,6 @@ def test_trees_are_copied_without_what_was_built(tmp_path: Path) -> None:
 def test_folders_that_are_too_large_are_refused(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
     with (tmp_path / "tree/large.txt").open("wb") as file:
-        file.truncate(unpack.MOST_BYTES + 1)
+        file.truncate(unpack.MAX_BYTES + 1)
     with pytest.raises(KneepointError, match="more than 64 MiB"):
         unpack.copy_tree(tmp_path / "tree", tmp_path / "out")

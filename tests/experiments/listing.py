@@ -13,8 +13,8 @@ def parameter(name: str, **changes: Any) -> dict[str, Any]:
         "default": 1.0,
         "low": 0.1,
         "high": 10.0,
-        "least": 0.0,
-        "most": None,
+        "min": 0.0,
+        "max": None,
         "scale": "log",
         "unit": "packets",
         "meaning": "a parameter of the tests",
@@ -35,13 +35,13 @@ LISTING: dict[str, Any] = {
     "controllers": [
         controller(
             "fixed_window",
-            parameter("keepalive_ms", type="integer", default=1000, low=15, high=1000, least=1),
-            parameter("window", type="integer", default=50, low=1, high=100, least=1),
+            parameter("keepalive_ms", type="integer", default=1000, low=15, high=1000, min=1),
+            parameter("window", type="integer", default=50, low=1, high=100, min=1),
         ),
         controller(
             "delay_threshold",
             parameter("alpha"),
-            parameter("beta", most=50.0),
+            parameter("beta", max=50.0),
             parameter("rtt_threshold_ms", low=45.0, high=200.0, scale="linear"),
         ),
         controller("prague", needs=["marks"], transports=["tcp"]),

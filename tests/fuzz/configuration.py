@@ -35,7 +35,7 @@ from tests.experiments.test_config import KINDS, write_files
 
 _TIME_LIMIT_S = 30
 _MEMORY_LIMIT_BYTES = 2 * 2**30
-_MOST_CHARACTERS = 2100
+_MAX_CHARACTERS = 2100
 
 _SCHEMAS = {
     **{"config.yaml": "config", "traces.yaml": "traces", "studies": "study", "repeats": "repeat"},
@@ -216,7 +216,7 @@ def run_one(folder: Path, name: str, content: bytes) -> str | None:
         message = str(error)
         assert message.isprintable(), message
         assert str(folder) in message[: len(str(folder))], message
-        assert len(message) < _MOST_CHARACTERS, message
+        assert len(message) < _MAX_CHARACTERS, message
         return message
     finally:
         path.write_bytes(before)

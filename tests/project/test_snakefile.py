@@ -54,6 +54,15 @@ def test_snakefile_refuses_what_it_is_given(
     assert not (checkout / "build").exists()
 
 
+def test_snakefile_names_the_option_of_snakemake(checkout: Path) -> None:
+    second = checkout / "config.yaml"
+    second.write_text("seed: 1\n")
+    try:
+        refused(checkout, "name one (--configfile)")
+    finally:
+        second.unlink()
+
+
 @pytest.mark.parametrize("place", ["results/probe", ".kneepoint"])
 def test_snakefile_refuses_a_file_where_it_would_write(checkout: Path, place: str) -> None:
     path = checkout / place

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
-_MOST_BYTES = 5_000_000
+_MAX_BYTES = 5_000_000
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def run(installed: Path, cwd: Path, *words: str) -> "subprocess.CompletedProcess
 
 
 def test_it_is_small_and_of_one_platform(wheel: Path) -> None:
-    assert wheel.stat().st_size < _MOST_BYTES
+    assert wheel.stat().st_size < _MAX_BYTES
     assert "-py3-none-" in wheel.name and not wheel.name.endswith("-any.whl")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kneepoint.reports import draw, render
-from kneepoint.reports.blocks import MOST_ROWS
+from kneepoint.reports.blocks import MAX_ROWS
 from kneepoint.reports.document import Document, document
 from kneepoint.reports.templating import literal, templates_in
 from tests.analysis import synthetic
@@ -234,13 +234,13 @@ def test_a_report_of_one_study_or_none_has_its_sections_only(studies: int, tmp_p
 
 
 def test_of_a_long_table_paper_has_the_first_rows(tmp_path: Path) -> None:
-    rows = [{"a": f"r{n}."} for n in range(MOST_ROWS + 1)]
+    rows = [{"a": f"r{n}."} for n in range(MAX_ROWS + 1)]
     content = document(table("t", *rows) + table("u", *rows[1:]), "Rows")
     html = render.to_html(content, {})
-    assert html.count(f'data-first="{MOST_ROWS}"') == 1 and f"r{MOST_ROWS}." in html
+    assert html.count(f'data-first="{MAX_ROWS}"') == 1 and f"r{MAX_ROWS}." in html
     said = words_of(render.to_pdf(content, {}), tmp_path)
-    assert f"first{MOST_ROWS}of{MOST_ROWS + 1}rows" in said and said.count("rows;") == 1
-    assert said.count(f"r{MOST_ROWS}.") == said.count("r0.") == 1
+    assert f"first{MAX_ROWS}of{MAX_ROWS + 1}rows" in said and said.count("rows;") == 1
+    assert said.count(f"r{MAX_ROWS}.") == said.count("r0.") == 1
 
 
 def test_pdf_leaves_supplements_to_the_page(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Law final : public Controller {
  public:
   explicit Law(Parameters& parameters)
       : Controller(parameters, 29),
-        target_ms_(parameters.real("target_ms", 10.6, {.low = 5, .high = 30, .least = 1}, "ms",
+        target_ms_(parameters.real("target_ms", 10.6, {.low = 5, .high = 30, .min = 1}, "ms",
                                    "queueing delay to aim at")) {}
 
   double window() const override { return window_; }
@@ -41,13 +41,13 @@ class Law final : public Controller {
     const auto way_ms = static_cast<double>(ack.received_ms - ack.sent_ms);
     const auto rtt_ms = static_cast<double>(ack.rtt_ms());
     if (last_ms_ < 0) {
-      least_way_ms_ = way_ms;
-      least_rtt_ms_ = rtt_ms;
+      min_way_ms_ = way_ms;
+      min_rtt_ms_ = rtt_ms;
       last_ms_ = ack.received_ms;
     }
-    least_way_ms_ = std::min(least_way_ms_, way_ms);
-    least_rtt_ms_ = std::min(least_rtt_ms_, rtt_ms);
-    queued_ms_ = 0.64 * (way_ms - least_way_ms_) + 0.36 * (rtt_ms - least_rtt_ms_);
+    min_way_ms_ = std::min(min_way_ms_, way_ms);
+    min_rtt_ms_ = std::min(min_rtt_ms_, rtt_ms);
+    queued_ms_ = 0.64 * (way_ms - min_way_ms_) + 0.36 * (rtt_ms - min_rtt_ms_);
     average_ms_ += 0.76 * (queued_ms_ - average_ms_);
     deviation_ms_ += 0.83 * (std::abs(queued_ms_ - average_ms_) - deviation_ms_);
     const auto passed_ms = static_cast<double>(ack.received_ms - last_ms_);
@@ -75,8 +75,8 @@ class Law final : public Controller {
   double average_ms_ = 0;
   double deviation_ms_ = 0;
   double now_target_ms_ = target_ms_;
-  double least_way_ms_ = 0;
-  double least_rtt_ms_ = 0;
+  double min_way_ms_ = 0;
+  double min_rtt_ms_ = 0;
   int64_t last_ms_ = -1;
   Rate fast_{700};
   Rate slow_{5700};

@@ -9,7 +9,7 @@ import pytest
 from kneepoint.common.study_record import BestTrial
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.search.fresh import (
-    LEAST_TRIALS,
+    MIN_TRIALS,
     RUNS,
     count_trials,
     plan_fresh,
@@ -79,5 +79,5 @@ def test_what_is_repeated_and_how_often(name: str, trials: int) -> None:
     wanted = study(name).study
     assert count_trials(wanted) == trials
     many = wanted.model_copy(update={"runs_per_trial": 25})
-    assert count_trials(many) == (LEAST_TRIALS if trials else 0)
+    assert count_trials(many) == (MIN_TRIALS if trials else 0)
     assert count_trials(wanted.model_copy(update={"engine": "mahimahi"})) == 0

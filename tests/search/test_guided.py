@@ -18,7 +18,7 @@ from kneepoint.runs.results import RUNS, TRIALS, FinishedRun, PlannedRun
 from kneepoint.search import guided
 from kneepoint.search.guided import (
     CANDIDATES,
-    LEAST_REAL_RUNS,
+    MIN_REAL_RUNS,
     PATHS,
     EmulatedGuide,
 )
@@ -123,7 +123,7 @@ def test_a_right_guide_needs_few_real_runs(open_job: Open) -> None:
     found = outcome(job)
     told, runs = found["posterior"], read_frame(job.out_dir / "runs.parquet", RUNS)
     assert set(runs["engine"]) == {"mahimahi"}
-    assert LEAST_REAL_RUNS <= told["runs"] == len(runs) <= told["budget"] == 12
+    assert MIN_REAL_RUNS <= told["runs"] == len(runs) <= told["budget"] == 12
     assert found["best"]["parameters"]["window"] in (11, 12, 13)
     guide = found["guide"]
     assert told["within_1_percent"] > CLEAR and not guide["is_off"]
@@ -185,9 +185,9 @@ def test_noisier_runs_do_not_make_the_guide_wrong(monkeypatch: pytest.MonkeyPatc
     def called_wrong(ratio: float, factor: float = 0.0) -> float:
         random, calls = np.random.default_rng(5), []
         for _ in range(200):
-            chosen = random.integers(5, size=LEAST_REAL_RUNS)
+            chosen = random.integers(5, size=MIN_REAL_RUNS)
             real = guide.calibrated.mean[chosen] + factor
-            values = real + ratio * noise * random.standard_normal(LEAST_REAL_RUNS)
+            values = real + ratio * noise * random.standard_normal(MIN_REAL_RUNS)
             found = zip(map(int, chosen), map(float, values), strict=True)
             calls.append(guide.doubt(Measured.empty(5).with_values(found)) < guided.DOUBT)
         return float(np.mean(calls))

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.experiments.fakes import FakeEngine, plan
 from tests.search.test_loop import search, tables
 
-MOST_BYTES = 8 * 1024
+MAX_BYTES = 8 * 1024
 """Per trial: 100,000 trials take 800 MiB, and the rest of a workflow less than that."""
 
 
@@ -28,4 +28,4 @@ def peak_of(folder: Path, trials: int) -> int:
 def test_trial_takes_a_few_kilobytes(tmp_path: Path) -> None:
     peak_of(tmp_path / "first", 20)  # imports modules, which must not count
     few, many = peak_of(tmp_path / "few", 100), peak_of(tmp_path / "many", 400)
-    assert 0 < (many - few) / 300 < MOST_BYTES
+    assert 0 < (many - few) / 300 < MAX_BYTES

@@ -67,7 +67,7 @@ def test_failed_run_counts_as_no_power_and_keeps_its_reason() -> None:
     assert score_power(runs, "mean") == Score(5.0, "crashed: SIGSEGV")
     assert score_power(runs, "worst").value == 0
     logarithm = score_power([failed()], "mean_log").value
-    assert logarithm == math.log(objective.LEAST_POWER)
+    assert logarithm == math.log(objective.MIN_POWER)
 
 
 def test_misfit_is_quadratic_near_and_linear_far() -> None:
@@ -199,7 +199,7 @@ def test_worst_case_is_relative_to_the_opponent() -> None:
     assert score_worst_case([run(30)], [run(60)]) == Score(0.5)
     nothing = run(None, status="failed", reason="crashed")
     assert score_worst_case([nothing], [nothing]).value == 1  # neither is worse
-    assert score_worst_case([nothing], [run(1)]).value == objective.LEAST_POWER
+    assert score_worst_case([nothing], [run(1)]).value == objective.MIN_POWER
 
 
 def test_expression_is_averaged_on_each_network_first() -> None:

@@ -55,7 +55,7 @@ def test_a_law_is_its_class_in_every_digit(contest: Link, tmp_path: Path) -> Non
             "ewma(7, 1)",
         ),
         *("7 if 2 > 1 else 3", "3 if 2 > 2 else 7", "7 if 1 < 2 else 3", "w - w + 7"),
-        *("7 if least_rtt > 39 else 3", "7 if owd > -1 else 3", "7 if rtt < 0 else 7"),
+        *("7 if min_rtt > 39 else 3", "7 if owd > -1 else 3", "7 if rtt < 0 else 7"),
         *("7 if flight < 8 else 3", "7 if silence < 900 else 3", "7 if rate(1) > 0 else 3"),
         "7 if ewma(rtt + 8, 0.01) < ewma(rtt + 8, 0.02) else 7",
     ],

@@ -65,7 +65,7 @@ def test_every_network_weighs_the_same_in_the_test() -> None:
 def test_monte_carlo_agrees_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [np.random.default_rng(7).normal(0.5, 1, 14)]
     exact = sign_flip_test(values, seed=1)
-    monkeypatch.setattr(paired, "MOST_EXACT_PAIRS", 0)
+    monkeypatch.setattr(paired, "MAX_EXACT_PAIRS", 0)
     drawn = sign_flip_test(values, seed=1)
     assert drawn != exact
     assert drawn == pytest.approx(exact, abs=0.005)
@@ -74,7 +74,7 @@ def test_monte_carlo_agrees_with_the_exact_test(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("comparisons", "n"), [(1, 6), (6, 8), (7, 9), (15, 10)])
 def test_least_pairs_are_just_enough(comparisons: int, n: int) -> None:
-    assert paired.least_pairs(comparisons) == n
+    assert paired.min_pairs(comparisons) == n
     p, one_less = (sign_flip_test([np.ones(pairs)], seed=1) for pairs in (n, n - 1))
     assert holm([p] * comparisons)[0] <= 0.05 < holm([one_less] * comparisons)[0]
 

@@ -22,13 +22,13 @@ pytestmark = needs_module
 PACED = "x = change(rtt) - (owd - -(-3)); double = x - (x - 1) / (x / (x + 9)) * 2; \
 w = w + (1 if double > 3 else 0.2 if (1 if rtt < 9 else -1) > 0 else -0.2); \
 window = (-(-w)) ** 1.01 - w / (-2 - 1) / 4; pace = 0.4 + 0.001 * (w / flight) * rate(1)"
-LATE = """late = max(silence, least_rtt / 2) - 3 # a fixed span
+LATE = """late = max(silence, min_rtt / 2) - 3 # a fixed span
 w = max(w, 4) if late < 5 else min(w - 1 + (flight - w), 0.9 * w)
 w = w + ewma(2 * w ** -0.5, 0.3); keepalive = 20 + late"""
 SOURCES = [LAW, PACED, LATE]
 
 _SIGNS = "+ - * / ** ( ) , ; = < > if else # \n \r\n \r \t ' % : . \\ \f \0 é == -- // -> += := <="
-_NAMES = "w owd rtt least_rtt silence flight window pace keepalive x _ print match True not lambda"
+_NAMES = "w owd rtt min_rtt silence flight window pace keepalive x _ print match True not lambda"
 _FUNCTIONS = "min max abs exp log clip ewma change rate"
 _NUMBERS = "1 0.5 1e-3 1_000 007 00 0x1f 1. 1.5.2 .5 1e400 1e-400 1__0 1j 1if \uff12 " + "9" * 30
 _FORMS = [
@@ -59,7 +59,7 @@ def broken(text: str, rng: Random) -> str:
 def grown(rng: Random, depth: int = 0) -> str:
     """Returns an expression of the language, of any dimension."""
     if depth > 4 or rng.random() < 0.3:
-        return rng.choice(["w", "owd", "rtt", "flight", "x", "y", "1", "0.5", "-2", "least_rtt"])
+        return rng.choice(["w", "owd", "rtt", "flight", "x", "y", "1", "0.5", "-2", "min_rtt"])
     return re.sub("_", lambda _: grown(rng, depth + 1), rng.choice(_FORMS))
 
 

@@ -231,7 +231,7 @@ def test_inputs_that_say_the_same_rerun_nothing(checkout: Checkout, finished: li
 @pytest.mark.parametrize(
     ("path", "old", "new", "jobs"),
     [
-        ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4", FITTED),
+        ("search/objective.py", "MIN_POWER = 1e-3", "MIN_POWER = 1e-4", FITTED),
         ("kneepoint/runs/run.py", "name: str = ", "SPARE = name = ", RUNS | {"prepare_network"}),
         (HELD_OUT, "\n\n\n", "\n\nSPARE = 1\n\n", {"hold_out_settings"}),
         ("requirements.txt", "optuna==", "optuna==9", RUNS | {"prepare_network"}),
@@ -304,7 +304,7 @@ def test_rerun_takes_its_runs_from_the_journal_and_says_what_made_it(
     folder = checkout.folder / "results/one/grid"
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     made = json.loads(before["made_by.json"])
-    with changed(checkout, ("search/objective.py", "LEAST_POWER = 1e-3", "LEAST_POWER = 1e-4")):
+    with changed(checkout, ("search/objective.py", "MIN_POWER = 1e-3", "MIN_POWER = 1e-4")):
         checkout.run(*finished)
         after = {name: (folder / name).read_bytes() for name in before}
     assert after["runs.jsonl"] == before["runs.jsonl"]

@@ -15,7 +15,7 @@ class Parameters {
                  const char* meaning);
 
   bool flag(const char* name, const char* meaning, bool fallback = false) {
-    return integer(name, fallback, {.low = 0, .high = 1, .most = 1}, "0 or 1", meaning) != 0;
+    return integer(name, fallback, {.low = 0, .high = 1, .max = 1}, "0 or 1", meaning) != 0;
   }
 };
 

@@ -16,7 +16,7 @@ _HEADER = struct.Struct("=IHHII")
 _ATTRIBUTE = struct.Struct("=HH")
 _INET_DIAG_INFO, _TCA_STATS = 2, 3
 _ALL_STATES, LISTEN = (1 << 12) - 1, 10
-_MOST_BYTES = 1 << 16
+_MAX_BYTES = 1 << 16
 
 # linux/tcp.h: struct tcp_info; older kernels have a shorter struct.
 _TCP_INFO_BYTES = 160
@@ -81,7 +81,7 @@ class _Netlink:
         length = _HEADER.size + len(request)
         self._socket.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
         while True:
-            answer = memoryview(self._socket.recv(_MOST_BYTES))
+            answer = memoryview(self._socket.recv(_MAX_BYTES))
             while answer:
                 length, kind, *_ = _HEADER.unpack_from(answer)
                 content = answer[_HEADER.size : length]

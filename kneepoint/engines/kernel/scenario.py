@@ -169,13 +169,13 @@ class Probe(TrafficProbe):
 
 SAMPLE_S = 0.05
 """Sampling interval of windows and queues."""
-MOST_FLOWS = 100
+MAX_FLOWS = 100
 
 
 class Load(_Part):
     """The traffic of a run and its measurements."""
 
-    flows: tuple[Flow, ...] = Field(min_length=1, max_length=MOST_FLOWS)
+    flows: tuple[Flow, ...] = Field(min_length=1, max_length=MAX_FLOWS)
     probes: tuple[Probe, ...] = ()
     duration_s: float = Field(ge=0.001, le=LONGEST_S)
     interval_s: float = Field(default=0, ge=0, le=LONGEST_S)

@@ -226,10 +226,10 @@ def rtts_of(text: str) -> list[float | None]:
     return [replies.get(number) for number in range(1, count + 1)]
 
 
-_MOST_BUFFER = Path("/proc/sys/net/core")
+_MAX_BUFFER = Path("/proc/sys/net/core")
 
 
-def require_buffers(flows: Iterable[Flow], settings: Path = _MOST_BUFFER) -> None:
+def require_buffers(flows: Iterable[Flow], settings: Path = _MAX_BUFFER) -> None:
     """Raises KneepointError unless the kernel grants the flows' socket buffers.
 
     Containers may hide the limits; there iperf3 itself fails if it gets a smaller buffer.

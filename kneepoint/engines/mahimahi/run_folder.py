@@ -17,7 +17,7 @@ from kneepoint.common.files import private_folder
 from kneepoint.engines.mahimahi.diagnosis import User
 
 PUBLIC = Path("/tmp")  # noqa: S108 (its folders are private)
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 """Limit of a read; logs are read as streams instead."""
 
 
@@ -44,7 +44,7 @@ class RunFolder:
         """Returns the content of a file, ours or, as work/NAME, the user's; empty if missing."""
         try:
             with self.open(name) as file:
-                return file.read(_MOST_BYTES).decode(errors="replace")
+                return file.read(_MAX_BYTES).decode(errors="replace")
         except FileNotFoundError:
             return ""
 

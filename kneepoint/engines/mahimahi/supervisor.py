@@ -46,7 +46,7 @@ _START_LIMIT_S = 10.0
 _MEASURE_LIMIT_S = 60.0
 _FULL_BYTES = 64 * 1024
 """The free space below which a disk counts as full, because a run's files grow in larger steps."""
-_MOST_KEPT_BYTES = 1 << 30
+_MAX_KEPT_BYTES = 1 << 30
 _LOG, _SENT, _SENDER_ERRORS = "work/uplink.log", "work/sender.out", "work/sender.err"
 """Files that the shells and the sender write as the run's user."""
 _NO_WORD = "no reason given"
@@ -193,7 +193,7 @@ class Supervisor(ABC):
     def _keep_log(self, goal: Path) -> None:
         goal.unlink(missing_ok=True)
         with self._folder.open(_LOG) as log, goal.open("xb") as file:
-            if os.fstat(log.fileno()).st_size > _MOST_KEPT_BYTES:
+            if os.fstat(log.fileno()).st_size > _MAX_KEPT_BYTES:
                 raise RunEndedError("the link's log is too long to keep")
             shutil.copyfileobj(log, file)
 

@@ -38,11 +38,11 @@ from kneepoint.runs.seeds import derive_seed
 from kneepoint.stats import Floats
 from kneepoint.stats.intervals import t_quantile
 
-MOST_LOST = 0.5
+MAX_LOST = 0.5
 """The maximum share of packets that queues may drop."""
-MOST_OF_TIME = 0.5
+MAX_OF_TIME = 0.5
 """The maximum share of the time at the bound, and of the capacity that passes unused."""
-LIMITS = {"loss": MOST_LOST, "at_bound_share": MOST_OF_TIME, "idle_share": MOST_OF_TIME}
+LIMITS = {"loss": MAX_LOST, "at_bound_share": MAX_OF_TIME, "idle_share": MAX_OF_TIME}
 KINDS = {"loss": "lost", "at_bound_share": "at bound", "idle_share": "idle"}
 """Kinds of reasons for which our runs are no evidence, by the column that exceeds its limit."""
 DRAWS = 200

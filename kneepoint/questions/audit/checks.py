@@ -31,12 +31,12 @@ from kneepoint.analysis.metrics import (
     THROUGHPUT,
     resolution,
 )
-from kneepoint.stats.outliers import FACTOR, LEAST_NEIGHBOURS, OtherRows, beyond_neighbours
+from kneepoint.stats.outliers import FACTOR, MIN_NEIGHBOURS, OtherRows, beyond_neighbours
 
 CLOSE = {THROUGHPUT: 0.05, SIGNAL_DELAY: 0.05, QUEUEING_DELAY: 0.05, POWER: 0.10}
 """The relative difference from our means up to which a row is close."""
 CAPACITY = "capacity_mbps"
-LEAST_OTHERS = 4
+MIN_OTHERS = 4
 """The minimum number of other numbers that define a typical difference."""
 SIGMA = 1.4826
 """The ratio of a normal variable's standard deviation to its median absolute deviation."""
@@ -244,7 +244,7 @@ def conflicts(rows: pd.DataFrame) -> Iterator[Finding]:
         variation = variations(rows, metric)
         found: dict[Any, tuple[bool, Any, float, float]] = {}
         for (first, second), (i, size) in zip(pairs, apart.items(), strict=True):
-            typical = SIGMA * float(apart.drop(i).median()) if len(apart) > LEAST_OTHERS else 0.0
+            typical = SIGMA * float(apart.drop(i).median()) if len(apart) > MIN_OTHERS else 0.0
             chance = math.sqrt(variation[first] ** 2 + variation[second] ** 2)
             limit = max(METRICS[metric].relative, FACTOR * max(typical, chance))
             for label, other in _farther(rows, metric, first, second) if size > limit else ():
@@ -291,7 +291,7 @@ def replays(rows: pd.DataFrame) -> Iterator[Finding]:
             half = resolution(table, metric) / table[f"published_{metric}"] / 2
             for i, (label, distance) in enumerate(zip(off.index, off, strict=True)):
                 others = np.delete(off.to_numpy(), i)
-                if len(others) < LEAST_OTHERS or abs(distance) <= np.median(abs(others)):
+                if len(others) < MIN_OTHERS or abs(distance) <= np.median(abs(others)):
                     continue
                 row = table.loc[label]
                 chance = float(variation[metric][label])
@@ -387,7 +387,7 @@ def _limit(jump: Jump, jumps: Sequence[Jump]) -> float | None:
         return None
     alike = (each for each in jumps if each.line.kind == jump.line.kind)
     others = [abs(each.bend) for each in alike if each.row != jump.row]
-    if len(others) < LEAST_OTHERS:
+    if len(others) < MIN_OTHERS:
         return None
     limit = max(far(jump.line.metric), FACTOR * float(np.median(others)))
     ours_stays = jump.ours is None or abs(jump.size - jump.ours) > limit
@@ -412,7 +412,7 @@ def _along_parameters(table: pd.DataFrame, published: Values, ours: Values) -> I
             groups = [each.index for _, each in table.groupby(others, dropna=False)]
         along = parameter.removeprefix(PARAMETER)
         for group in groups:
-            for metric in METRICS if len(group) > LEAST_NEIGHBOURS else ():
+            for metric in METRICS if len(group) > MIN_NEIGHBOURS else ():
                 x, y, z = place[group], published[metric][group], ours[metric][group]
                 yield _line(metric, along, x, y, x, z)
 

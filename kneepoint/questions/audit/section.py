@@ -8,13 +8,13 @@ from kneepoint.analysis.frames import Record
 from kneepoint.analysis.further_run import LEVEL
 from kneepoint.analysis.labels import is_known
 from kneepoint.analysis.metrics import METRICS, POWER
-from kneepoint.questions.audit.beside import DRAWS, MOST_LOST, MOST_OF_TIME
+from kneepoint.questions.audit.beside import DRAWS, MAX_LOST, MAX_OF_TIME
 from kneepoint.questions.audit.checks import CLOSE
 from kneepoint.questions.audit.tables import SURE, VERDICTS
 from kneepoint.runs.audit_table import AGREEING, CONTRADICTED
 from kneepoint.stats.outliers import FACTOR
 
-__all__ = ["AGREEING", "CLOSE", "DRAWS", "FACTOR", "LEVEL", "MOST_LOST", "MOST_OF_TIME", "SURE"]
+__all__ = ["AGREEING", "CLOSE", "DRAWS", "FACTOR", "LEVEL", "MAX_LOST", "MAX_OF_TIME", "SURE"]
 __all__ += ["EVIDENCE", "VERDICTS", "note", "stated_range", "worst"]
 
 EVIDENCE = {

@@ -71,7 +71,7 @@ MEASURED = "measured"
 """The comparison with rows that were measured; REPORTS is the comparison with printed rows."""
 SURE = 0.95
 """The minimum share of draws of our runs that give the same agreement if a verdict is clear."""
-LEAST_RUNS = 10
+MIN_RUNS = 10
 """The number from which our runs do not contradict a correct row (docs/decisions/0005)."""
 
 NO_EVIDENCE = "no evidence"
@@ -342,9 +342,9 @@ def _spreads(rows: pd.DataFrame) -> dict[int, list[Record]]:
 def _are_clear(found: pd.DataFrame) -> "pd.Series[bool]":
     """Returns whether a verdict is clear, so that further runs would not change it.
 
-    A distance from our runs is evidence only with at least LEAST_RUNS runs.
+    A distance from our runs is evidence only with at least MIN_RUNS runs.
     """
-    rests_on_few = (found["checks"] == "replay") & (found["runs"] < LEAST_RUNS)
+    rests_on_few = (found["checks"] == "replay") & (found["runs"] < MIN_RUNS)
     needs_none = found["verdict"].isin([CONTRADICTED, "fitted", NO_EVIDENCE, "not comparable"])
     return (needs_none & ~rests_on_few) | (~needs_none & (found["sure"] >= SURE))
 

@@ -99,7 +99,7 @@ def _draw_front(search: Record, tables: Tables) -> Figure:
     return figure
 
 
-_LEAST_IMPORTANCE = 0.1
+_MIN_IMPORTANCE = 0.1
 """The minimum importance of a parameter with an axis."""
 _WORST = 0.1
 """The share of worst trials that have one colour, so that colours distinguish the others."""
@@ -146,7 +146,7 @@ def _draw_contours(axes: Axes, dots: PathCollection) -> None:
 def _where_two_matter(tables: Tables) -> pd.DataFrame:
     """Selects searches with two important parameters, without fits."""
     parameters, searches = tables["search_parameters"], tables["searches"]
-    important = parameters[parameters["importance"] >= _LEAST_IMPORTANCE]
+    important = parameters[parameters["importance"] >= _MIN_IMPORTANCE]
     counts = important.groupby("search").size()
     are_fits = searches["objective"] == "misfit"
     return searches[searches["search"].isin(counts.index[counts > 1]) & ~are_fits]

@@ -13,7 +13,7 @@ import pandas as pd
 from kneepoint.analysis.frames import PARAMETER, records
 from kneepoint.analysis.results import Searched
 
-LEAST_TRIALS = 50
+MIN_TRIALS = 50
 """The minimum number of trials, so that the best tenth has at least five."""
 TREES, DEPTH = 16, 4
 """Size of fANOVA's forest: shares differ by 0.02 on average from the shares by 48 full trees, which
@@ -33,11 +33,11 @@ def importances(
     Returns:
         For each parameter, its importance for reaching the best tenth (PED-ANOVA; the sum is 1),
         and the share of the variance over all ranges that it explains alone (fANOVA; the sum is at
-        most 1). Both are empty for a single parameter or fewer than LEAST_TRIALS trials, the second
+        most 1). Both are empty for a single parameter or fewer than MIN_TRIALS trials, the second
         also if all values are equal.
     """
     done = trials.dropna(subset=["value"])
-    if len(searched) < 2 or len(done) < LEAST_TRIALS:
+    if len(searched) < 2 or len(done) < MIN_TRIALS:
         return {}, {}
     import optuna  # a slow import
     from optuna.distributions import BaseDistribution, FloatDistribution

@@ -74,14 +74,14 @@ _COUNTS = ("packets", "retransmissions", "samples")
 _FEW, _FIFTH = 2, 5
 """Rows agree on a capacity if more than _FEW rows and all but one in _FIFTH have it; up to _FEW
 rows may contradict themselves even if they are most of a table."""
-_MOST_VARY = 0.7
+_MAX_VARY = 0.7
 """Greatest plausible coefficient of variation of runs."""
 _MISPRINTED = 0.05
 """Greatest plausible probability that a row has a misprint."""
 _ONE_IN = 1000
 _SAME_LINK = 0.05
 """Relative difference of capacities: rarely less between links, rarely more for a cut run."""
-_MOST_SUMS = 10_000
+_MAX_SUMS = 10_000
 """The number of possible sums of n numbers above which every deviation is possible."""
 
 _Range = tuple[float, float]
@@ -377,7 +377,7 @@ def _contradictions(
                 f"{', '.join(columns)}: {count} of {having} rows fail this check ({check}), more "
                 "than misprints explain; check units and definitions, or how much the runs vary"
             )
-    explained = [each for each in found if 0 < each.varies <= _MOST_VARY]
+    explained = [each for each in found if 0 < each.varies <= _MAX_VARY]
     lines = {each.line for each in explained}
     others = [row for row in rows if row.line not in lines]
     if len(lines) > 1 or (lines and _evidence_of_single_runs(others) <= 0):
@@ -521,7 +521,7 @@ def _means(row: Row, whole: Collection[str]) -> Iterator[Contradiction]:
         if not sums:
             says = f"no {n} whole numbers have this mean" if n > 1 else "it is not a whole number"
             yield _found(row, "mean", [mean], says)
-        elif sd and len(sums) <= _MOST_SUMS and not any(_has_deviation(s, n, sd) for s in sums):
+        elif sd and len(sums) <= _MAX_SUMS and not any(_has_deviation(s, n, sd) for s in sums):
             says = f"no {n} whole numbers of this mean have this deviation"
             yield _found(row, "deviation", [mean, sd], says)
 

@@ -18,7 +18,7 @@ from kneepoint.entries.config import ENTRY_NAMES, is_entry_name
 from kneepoint.entries.names import plain
 
 _COLUMNS = ["author", "alias"]
-_MOST_BYTES = 2**20
+_MAX_BYTES = 2**20
 _KINDS = ("ranking", "apart", "earlier", "failed", "history")
 _NAMES = ("name", "replaced_by", "a", "b", "better")
 
@@ -32,7 +32,7 @@ def read_key(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     key: dict[str, str] = {}
-    lines = list(csv.reader(io.StringIO(read_text(path, _MOST_BYTES))))
+    lines = list(csv.reader(io.StringIO(read_text(path, _MAX_BYTES))))
     if not lines or lines[0] != _COLUMNS:
         raise KneepointError(f"{path}, line 1: must be {','.join(_COLUMNS)}; add it")
     for number, line in enumerate(lines[1:], 2):

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from kneepoint.common.config_file import ConfigModel
 from kneepoint.config.study import Setting
 from kneepoint.entries.config import Arguments, CName, Text
-from kneepoint.entries.confine import MOST_CPU_S
+from kneepoint.entries.confine import MAX_CPU_S
 from kneepoint.entries.score import Score, ScoreName, score_of
 from kneepoint.networks.config import Name, Sha256
 
@@ -83,7 +83,7 @@ class Contest(ConfigModel):
         "run's duration",
     )
     build_cpu_s: int = Field(
-        default=MOST_CPU_S, ge=1, le=86_400, description="CPU time of an entry's build (s)"
+        default=MAX_CPU_S, ge=1, le=86_400, description="CPU time of an entry's build (s)"
     )
     environment: Mapping[CName, Text] = Field(
         default={},

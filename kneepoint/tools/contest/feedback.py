@@ -10,7 +10,7 @@ from kneepoint.tools.contest.page import moment, render_page
 
 PAGE, RESULTS = "feedback.html", "results.json"
 _KINDS = {"ranking": "ranked", "apart": "not ranked", "earlier": "replaced", "failed": "not scored"}
-_MOST_LINES = 60
+_MAX_LINES = 60
 
 
 def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, made_of: str) -> None:
@@ -29,7 +29,7 @@ def write_feedback(found: Json, over_time: Mapping[str, Path], folder: Path, mad
             results = _results(row, about, found)
             write_whole(own / RESULTS, json.dumps(results, indent=2, ensure_ascii=False) + "\n")
             drawn = {"run": over_time[row["name"]]} if row["name"] in over_time else {}
-            lines = row.get("message", "").splitlines()[:_MOST_LINES]
+            lines = row.get("message", "").splitlines()[:_MAX_LINES]
             page = render_page(
                 "feedback.md.jinja", found, drawn, made_of, entry=row, about=about, lines=lines
             )

@@ -14,9 +14,9 @@ from kneepoint.analysis.frames import Record
 from kneepoint.common.json_text import Json
 from kneepoint.reports.figures import style
 
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 _SIDES = [(6, 3), (6, -3), (-6, 3), (-6, -3)]
-MOST_IN_MATRIX = 10
+MAX_IN_MATRIX = 10
 _COLOURS = 16
 _IMAGE = re.compile(rb'(?<=base64,)[^"]+')
 
@@ -51,7 +51,7 @@ def plane(found: Json, network: Json) -> Figure:
     style.ring(axes, best["delay"], best["rate"])
     style.plane(axes, points["delay"], (bound["signal_delay_p95_ms"], bound["capacity_mbps"]))
     figure.legend(loc="outside right upper", fontsize=7.5)
-    named, look = points.head(_MOST_NAMES), {"fontsize": 6.5, "color": style.INK}
+    named, look = points.head(_MAX_NAMES), {"fontsize": 6.5, "color": style.INK}
     place = ["delay", "rate"]
     style.name_points(axes, named, place, _SIDES, always=False, **look)
     text = "{name}: {rate:.2f} Mbit/s at {delay:.0f} ms, power {power:.2f}"
@@ -85,7 +85,7 @@ def hull(points: pd.DataFrame) -> pd.DataFrame:
 
 def matrix(found: Json) -> Figure:
     """Draws the share of resamples of networks and seeds in which one entry leads another."""
-    names = [row["name"] for row in found["ranking"][:MOST_IN_MATRIX]]
+    names = [row["name"] for row in found["ranking"][:MAX_IN_MATRIX]]
     ahead = pd.DataFrame(np.nan, index=names, columns=names)
     for pair in found["pairs"]:
         if pair["a"] not in names or pair["b"] not in names:

@@ -18,11 +18,11 @@ from kneepoint.reports.templating import (
     plain_text,
     templates_in,
 )
-from kneepoint.tools.contest.figures import MOST_IN_MATRIX
+from kneepoint.tools.contest.figures import MAX_IN_MATRIX
 from kneepoint.tools.contest.standing import RESAMPLES
 
 TEMPLATES = Path(__file__).parent / "templates"
-_MOST_LISTED = 5
+_MAX_LISTED = 5
 
 
 def write_page(
@@ -53,7 +53,7 @@ def write_page(
         slugs=slugs,
         resamples=f"{RESAMPLES:,}",
         first_lines=next((at for at, row in enumerate(lines, 1) if row.get("rank", 0) >= 10), 10),
-        matrix_entries=MOST_IN_MATRIX,
+        matrix_entries=MAX_IN_MATRIX,
         is_dated=found["deadline"] is not None or any(row["late"] for row in rows),
         is_ratio=found["score"]["is_ratio"],
         over_time=[row["name"] for row in lines + found["apart"] if row["name"] in over_time],
@@ -153,6 +153,6 @@ def _scattered(value: float | None, *, is_ratio: bool) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """Returns the first names and the number of further names."""
-    more = len(names) - _MOST_LISTED
-    shown = ", ".join(names[:_MOST_LISTED])
+    more = len(names) - _MAX_LISTED
+    shown = ", ".join(names[:_MAX_LISTED])
     return f"{shown}, and {more} more" if more > 0 else shown

@@ -54,7 +54,7 @@ DEFAULT_METRICS = ("throughput_mbps", "signal_delay_p95_ms", "power")
 SEEDS = tuple(range(1, 9))
 _AHEAD = 64
 """The number of candidates that are read ahead of the answers."""
-_LEAST_KEY_BYTES = 16
+_MIN_KEY_BYTES = 16
 
 
 ExpressionText = Annotated[str, AfterValidator(lambda text: Expression(text).text)]
@@ -285,9 +285,9 @@ class Evaluator:
             raise KneepointError("--test: requires the file of the key; give its path")
         path = Path(key)
         content = read_bytes(path, "give the key of the test")
-        if len(content) < _LEAST_KEY_BYTES:
+        if len(content) < _MIN_KEY_BYTES:
             raise KneepointError(
-                f"{path}: has fewer than {_LEAST_KEY_BYTES} bytes; make a key: "
+                f"{path}: has fewer than {_MIN_KEY_BYTES} bytes; make a key: "
                 f"openssl rand -hex 32 > {path}"
             )
         log = self._workflow.results / "evaluations/test.jsonl"

@@ -21,7 +21,7 @@ from kneepoint.search.language import (
     with_numbers,
 )
 
-MOST_OPERATORS = 40
+MAX_OPERATORS = 40
 _DEEPEST = 3
 _TRIES = 50
 _SKELETON = """\
@@ -33,7 +33,7 @@ window = w
 keepalive = {delay}"""
 _GRAMMAR: Mapping[str, Sequence[str]] = {
     "ms": (
-        *("owd", "owd", "rtt", "rtt", "q", "q", "least_rtt", "silence", "change({ms})"),
+        *("owd", "owd", "rtt", "rtt", "q", "q", "min_rtt", "silence", "change({ms})"),
         *("{factor} * {ms}", "{ms} + {ms}", "abs({ms} - {ms})", "{share} * owd + {share} * rtt"),
         *("ewma({ms}, {share})", "ewma({ms}, {share})", "ewma(abs({ms} - {ms}), {share})"),
         *("max({ms}, {ms})", "min({ms}, {ms})"),
@@ -134,7 +134,7 @@ def breed(parents: Sequence[Rule], rng: random.Random, known: Container[str]) ->
                 child = with_numbers(parent, _moved(parent.numbers, rng))
         except RuleError:
             continue
-        if child.text not in known and child.operators <= MOST_OPERATORS:
+        if child.text not in known and child.operators <= MAX_OPERATORS:
             return child
     return random_rule(rng)
 

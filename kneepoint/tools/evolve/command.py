@@ -129,7 +129,7 @@ def command(
 def _progress_text(found: Evolution, wanted: EvolutionEffort) -> str:
     """Returns the progress of a search and its best value so far."""
     best = f", best {found.curve[-1][1]:.4g} in the search" if found.curve else ""
-    return f"{found.trials} of at most {wanted.most_trials} trials{best}"
+    return f"{found.trials} of at most {wanted.max_trials} trials{best}"
 
 
 def _write_interrupted(found: Evolution, wanted: EvolutionEffort, path: Path) -> str:

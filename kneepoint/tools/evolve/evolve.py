@@ -79,7 +79,7 @@ class EvolutionEffort:
     runs: int = 3
 
     @property
-    def most_trials(self) -> int:
+    def max_trials(self) -> int:
         """The maximum number of trials of the whole search."""
         searches = self.rounds * (1 + self.tuned) + self.tuned * self.longer
         return self.trials * searches + _PARENTS

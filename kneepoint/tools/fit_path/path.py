@@ -52,8 +52,8 @@ class Effort:
         cloud: points around a centre for a regression.
         steps: greatest number of least-squares steps.
         tries: least-squares steps with a parameter held fixed before its value is rejected.
-        least_spread: least standard deviation of the points, as a share of each range.
-        most_spread: greatest standard deviation of the points: a regression is local.
+        min_spread: least standard deviation of the points, as a share of each range.
+        max_spread: greatest standard deviation of the points: a regression is local.
         stride: factor between a rejected and an accepted distance at the end of an interval.
     """
 
@@ -64,8 +64,8 @@ class Effort:
     cloud: int = 40
     steps: int = 4
     tries: int = 2
-    least_spread: float = 0.005
-    most_spread: float = 0.15
+    min_spread: float = 0.005
+    max_spread: float = 0.15
     stride: float = 1.6
 
 
@@ -74,7 +74,7 @@ PRINTED_ERROR = 0.002
 """Relative rounding error of a printed figure with about three digits."""
 TOLERANCE = 0.05
 """Relative error that the first generation tolerates; for loss, 0.01 absolute."""
-LEAST_FIGURE = 0.05
+MIN_FIGURE = 0.05
 """Floor of figures (Mbit/s or ms) where errors are relative."""
 LEVEL = 0.95
 
@@ -215,7 +215,7 @@ class _Fit:
         self._is_loss = np.array([name == "loss" for _, name in self._metrics])
         self._measured = self._scaled(np.array([of.measured[name] for of, name in self._metrics]))
         self._runs = np.array([each.runs for each, _ in self._metrics])
-        size = np.where(self._is_loss, np.maximum(self._measured, LEAST_FIGURE), 1)
+        size = np.where(self._is_loss, np.maximum(self._measured, MIN_FIGURE), 1)
         self._printed = PRINTED_ERROR * size
         self._tolerance = np.where(self._is_loss, 0.01, TOLERANCE)
 
@@ -277,7 +277,7 @@ class _Fit:
             centre = np.clip(optimizer.mean, 0, 1)
         spread = points.std(axis=0)
         for _ in range(EFFORT.steps):
-            spread = np.clip(spread, EFFORT.least_spread, EFFORT.most_spread)
+            spread = np.clip(spread, EFFORT.min_spread, EFFORT.max_spread)
             step = self._solved(self._regressed(centre, spread)) - centre
             step = np.clip(step, -2 * spread, 2 * spread)
             centre, is_there = centre + step, (np.abs(step) < spread / 2).all()
@@ -333,7 +333,7 @@ class _Fit:
         return (known * (figures - self._measured) ** 2 / variance).sum(axis=-1)
 
     def _scaled(self, figures: Floats) -> Floats:
-        return np.where(self._is_loss, figures, np.log(np.maximum(figures, LEAST_FIGURE)))
+        return np.where(self._is_loss, figures, np.log(np.maximum(figures, MIN_FIGURE)))
 
     def _unscaled(self, figures: Floats) -> Floats:
         return np.where(self._is_loss, np.maximum(figures, 0), np.exp(figures))

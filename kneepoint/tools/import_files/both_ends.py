@@ -34,7 +34,7 @@ from kneepoint.tools.import_files.packets import (
 from kneepoint.tools.import_files.pantheon import measurement_of
 
 _PATIENCE_S = 60.0  # time that a packet waits for its match at the other end
-_MOST_UNSEEN = 0.01  # share of arrived bytes without a departure
+_MAX_UNSEEN = 0.01  # share of arrived bytes without a departure
 _FEW = 2  # packets that rewritten headers may hide
 _SILENCE_S = 0.1  # minimum time without any packet
 _MANY_LOST, _SHARE_LOST = 20, 0.9  # lost packets, and their share, in a silence
@@ -189,7 +189,7 @@ class _Ends:
     unseen_bytes: float = 0
     parts: int = 0  # of packets
     greatest_s: float = 0
-    least_s: float = float("inf")
+    min_s: float = float("inf")
     back: _Back = field(default_factory=_Back)
     silences: list[tuple[float, float]] = field(default_factory=list)  # of the receiver
     left_s: list[float] = field(default_factory=list)  # first and last departure of matches
@@ -209,13 +209,13 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
             raise FORMAT.refuse(sender.path, why)
         if ends.forward <= ends.backward or 2 * ends.forward_bytes < ends.came_bytes:
             return None
-        if ends.unseen_bytes > _MOST_UNSEEN * ends.came_bytes:
+        if ends.unseen_bytes > _MAX_UNSEEN * ends.came_bytes:
             share = ends.unseen_bytes / ends.came_bytes
             raise _unmatched(sender, receiver, f"{share:.1%} of bytes that this capture lacks")
         if not ends.greatest_s:
             why = f"{receiver.path} is the same, at the same times; give each capture once"
             raise FORMAT.refuse(sender.path, why)
-        if (unseen := len(ends.back.unseen)) > max(_FEW, _MOST_UNSEEN * ends.back.came):
+        if (unseen := len(ends.back.unseen)) > max(_FEW, _MAX_UNSEEN * ends.back.came):
             why = f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
             raise FORMAT.refuse(sender.path, why)
         with tempfile.TemporaryFile() as seen:
@@ -286,14 +286,14 @@ def _lost_in_silence(log: IO[bytes], ends: _Ends) -> list[tuple[float, int]]:
     if not ends.silences:
         return []
     sent, came = Counter[int](), Counter[int]()
-    begins = [begin - ends.least_s for begin, _ in ends.silences]
+    begins = [begin - ends.min_s for begin, _ in ends.silences]
     log.seek(0)
     for line in log:
         words = line.split()
         is_sent = words[1] == b"+"
         time_s = (float(words[0]) - (0 if is_sent else float(words[3]))) / 1000
         place = bisect_right(begins, time_s) - 1
-        if place >= 0 and time_s < ends.silences[place][1] - ends.least_s:
+        if place >= 0 and time_s < ends.silences[place][1] - ends.min_s:
             (sent if is_sent else came)[place] += 1
     return [
         (end - begin, sent[place] - came[place])
@@ -343,7 +343,7 @@ def _match(
             log.write(b"%.3f - %d %.3f %d\n" % words)
             ends.parts += not match.is_whole
             ends.greatest_s = max(ends.greatest_s, waited_s)
-            ends.least_s = min(ends.least_s, waited_s)
+            ends.min_s = min(ends.min_s, waited_s)
             first_s, last_s = ends.left_s or [match.time_s] * 2
             ends.left_s = [min(first_s, match.time_s), max(last_s, match.time_s)]
             ends.came_s = [*ends.came_s[:1], packet.time_s]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kneepoint.tools.import_files.headers import Packet
 
-_MOST_HOLES = 1024
+_MAX_HOLES = 1024
 
 
 @dataclass(order=True, slots=True)
@@ -116,7 +116,7 @@ class Acknowledged:
         if low < high:
             begins, ends = min(begins, self._seen[low][0]), max(ends, self._seen[high - 1][1])
         self._seen[low:high] = [(begins, ends)]
-        if len(self._seen) > _MOST_HOLES:
+        if len(self._seen) > _MAX_HOLES:
             self.count()
 
     def acknowledge(self, acked: int) -> None:

@@ -17,9 +17,9 @@ from kneepoint.tools.import_files.headers import (
 from kneepoint.tools.import_files.records import UnreadableError
 
 _WINDOW_S = 1.0  # maximum delay of a copy, such as after a queue
-_MOST_AWAITED = 65_536
+_MAX_AWAITED = 65_536
 _AT_ONCE_S = 0.005
-_MOST_COPIES = 8  # more copies mean that all datagrams of a flow are equal
+_MAX_COPIES = 8  # more copies mean that all datagrams of a flow are equal
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Copies:
         yield from [packet] if len(kept) == packet.segments else kept
 
     def _has(self, packet: Packet) -> bool:
-        if packet.time_s > self._began_s + _WINDOW_S or len(self._new) >= _MOST_AWAITED:
+        if packet.time_s > self._began_s + _WINDOW_S or len(self._new) >= _MAX_AWAITED:
             self._old, self._new, self._began_s = self._new, {}, packet.time_s
         key = packet.flow, packet.identity
         seen = self._new.get(key) or self._old.get(key)
@@ -81,7 +81,7 @@ class Copies:
                 self._spread.add(packet.flow)
             return True
         seen.times += 1
-        if is_udp and seen.times > _MOST_COPIES:
+        if is_udp and seen.times > _MAX_COPIES:
             self._alike.add(packet.flow)
         known = self._known.get(packet.flow)
         is_at_once = packet.time_s - seen.time_s < _AT_ONCE_S

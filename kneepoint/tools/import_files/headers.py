@@ -25,7 +25,7 @@ _SYN, _ACK = 2, 16
 _MSS = 2  # number of the TCP option
 _TIMESTAMPS = b"\x01\x01\x08\x0a"  # first options of Linux and the BSDs
 _ETHERNET_BYTES = 1500
-_MOST_FRAGMENTED = 4096  # maximum number of incomplete datagrams
+_MAX_FRAGMENTED = 4096  # maximum number of incomplete datagrams
 
 _IP4 = struct.Struct(">BxHHHxBxx8s")
 _IP6 = struct.Struct(">4xHBx32s")
@@ -187,7 +187,7 @@ class Dissector:
         if payload < 0:
             return None
         if ip.has_more:
-            if len(self._ports) >= _MOST_FRAGMENTED:
+            if len(self._ports) >= _MAX_FRAGMENTED:
                 self._ports.pop(next(iter(self._ports)))
             self._ports[ip.protocol, ip.hosts, ip.own] = ports
         content = zlib.crc32(record.data[ip.at + 8 : ip.at + 24])

@@ -24,15 +24,15 @@ from kneepoint.common.json_text import (
     parse_json,
 )
 
-_MOST_JSON_BYTES = 2**28
+_MAX_JSON_BYTES = 2**28
 _CHUNK_BYTES = 2**20
-_MOST_LAYERS = 2  # of gzip
+_MAX_LAYERS = 2  # of gzip
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_MOST_INTERVALS = 4096
+_MAX_INTERVALS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     try:
         with ExitStack() as stack:
             content: Any = stack.enter_context(open_file(path, "name a file"))
-            for _ in range(_MOST_LAYERS + 1):
+            for _ in range(_MAX_LAYERS + 1):
                 if (head := content.peek(4)[:4])[:2] != b"\x1f\x8b":
                     break
                 content = stack.enter_context(gzip.open(content))
@@ -118,9 +118,9 @@ def read_object(
     Raises:
         KneepointError: the file has no whole object, or is too large.
     """
-    data = stream.read(_MOST_JSON_BYTES + 1)
-    if len(data) > _MOST_JSON_BYTES:
-        raise known.refuse(path, f"it has more than {_MOST_JSON_BYTES} bytes; shorten the run")
+    data = stream.read(_MAX_JSON_BYTES + 1)
+    if len(data) > _MAX_JSON_BYTES:
+        raise known.refuse(path, f"it has more than {_MAX_JSON_BYTES} bytes; shorten the run")
     try:
         found, around = first_object(data.decode(), reader)
     except ValueError as error:
@@ -147,7 +147,7 @@ def read_records(
     number, rest = 0, b""
     while chunk := stream.read(_CHUNK_BYTES):
         *parts, rest = (rest + chunk).split(separator)
-        if len(rest) > _MOST_JSON_BYTES:
+        if len(rest) > _MAX_JSON_BYTES:
             raise known.refuse(path, f"record {number + 1} is too large; has each its own line?")
         for part in filter(bytes.strip, parts):
             number += 1
@@ -231,21 +231,21 @@ class Gathered:
     def add(self, quantity: str, time_s: float, amount: float) -> None:
         """Adds to a quantity's sum, or its maximum for `delay_ms`; time is from the first event."""
         time_us = round(time_s * 1e6)
-        while (place := time_us // self._interval_us) >= _MOST_INTERVALS:
+        while (place := time_us // self._interval_us) >= _MAX_INTERVALS:
             for name, each in self._sums.items():
                 pairs = each.reshape(-1, 2)
                 halves = np.fmax(*pairs.T) if name == "delay_ms" else pairs.sum(axis=1)
-                self._sums[name] = np.concatenate([halves, _none(name, _MOST_INTERVALS // 2)])
+                self._sums[name] = np.concatenate([halves, _none(name, _MAX_INTERVALS // 2)])
             self._interval_us *= 2
         if (sums := self._sums.get(quantity)) is None:
-            sums = self._sums[quantity] = _none(quantity, _MOST_INTERVALS)
+            sums = self._sums[quantity] = _none(quantity, _MAX_INTERVALS)
         sums[place] = (
             np.fmax(sums[place], amount) if quantity == "delay_ms" else sums[place] + amount
         )
 
     def over_time(self, duration_s: float) -> dict[str, Any]:
         """Returns the argument of `series_of`: ingress, egress, delay and queue."""
-        count = min(round(duration_s * 1e6) // self._interval_us + 1, _MOST_INTERVALS)
+        count = min(round(duration_s * 1e6) // self._interval_us + 1, _MAX_INTERVALS)
         found: dict[str, Any] = {"interval_s": self._interval_us / 1e6}
         for name, sums in self._sums.items():
             values = sums[:count]

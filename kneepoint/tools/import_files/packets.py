@@ -35,9 +35,9 @@ from kneepoint.tools.import_files.records import (
     read_records,
 )
 
-_MOST_UNSEEN = 0.01  # share of acknowledged bytes
+_MAX_UNSEEN = 0.01  # share of acknowledged bytes
 _FEW_BYTES = 1500  # unseen bytes that are ignored, such as a FIN's
-_MOST_SEGMENTS = 65_536  # maximum number of unacknowledged segments
+_MAX_SEGMENTS = 65_536  # maximum number of unacknowledged segments
 OFFLOADS_OFF = "ethtool -K DEV tso off gso off gro off"
 DROPPED = "tcpdump dropped them; capture again, with less data (-s 128), more memory (-B 65536)"
 MERGED = (
@@ -59,7 +59,7 @@ class _Flow:
     retransmissions: int = 0
     may_be_merged: bool = False
     newest: int | None = None
-    waiting: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_MOST_SEGMENTS))
+    waiting: deque[tuple[int, float]] = field(default_factory=lambda: deque(maxlen=_MAX_SEGMENTS))
     rtts: Delays = field(default_factory=Delays)
     acked: Acknowledged = field(default_factory=Acknowledged)
 
@@ -208,7 +208,7 @@ def _measurement(
     _refuse_translated(own)
     _refuse_dropped(own)
     dropped = sum(read.dropped.values())
-    if dropped > _MOST_UNSEEN * sum(flow.count for flow in read.flows.values()):
+    if dropped > _MAX_UNSEEN * sum(flow.count for flow in read.flows.values()):
         raise UnreadableError(f"by its own statistics it lacks {dropped} packets: {DROPPED}")
     span_s = max(f.last.time_s for f in own.values()) - min(f.first.time_s for f in own.values())
     if not span_s:
@@ -260,7 +260,7 @@ def _refuse_dropped(flows: Mapping[bytes, _Flow]) -> None:
         flow.acked.count()
     unseen = sum(flow.acked.unseen for flow in flows.values())
     bytes_ = sum(flow.acked.bytes_ for flow in flows.values())
-    if unseen > _MOST_UNSEEN * bytes_ + _FEW_BYTES:
+    if unseen > _MAX_UNSEEN * bytes_ + _FEW_BYTES:
         raise UnreadableError(
             f"it lacks {unseen / bytes_:.1%} of the acknowledged bytes: {DROPPED}"
         )

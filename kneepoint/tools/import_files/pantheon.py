@@ -134,7 +134,7 @@ class _Log:
         self._begin_us: int | None = None
         self._offered_bytes = 0
         self._offered_us: list[int] = []  # the first and the last opportunity
-        self._least_ms: dict[int, int] = {}  # delay, by the millisecond of entry
+        self._min_ms: dict[int, int] = {}  # delay, by the millisecond of entry
         self._entered_us, self._forgets = deque[int](), False
         self._confirmed = self._forgotten = 0
 
@@ -199,7 +199,7 @@ class _Log:
         self.delivered += 1
         delay_ms = (delay_us + 500) // 1000
         entry_ms = time_us // 1000 - delay_ms
-        self._least_ms[entry_ms] = min(delay_ms, self._least_ms.get(entry_ms, delay_ms))
+        self._min_ms[entry_ms] = min(delay_ms, self._min_ms.get(entry_ms, delay_ms))
         self.seen.add("queue_packets", max(entry_ms, 0) / 1000, 1)
         self.seen.add("queue_packets", time_us / 1e6, -1)
         self.seen.add("egress_bytes", time_us / 1e6, bytes_)
@@ -233,7 +233,7 @@ class _Log:
 
     def signal_delay_p95_ms(self) -> float:
         """Returns the 95th percentile of the signal delay, in whole milliseconds."""
-        return link_log.signal_delay_quantile(self._least_ms, 0.95)
+        return link_log.signal_delay_quantile(self._min_ms, 0.95)
 
 
 def _microseconds(text: bytes) -> int:

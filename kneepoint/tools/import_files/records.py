@@ -20,7 +20,7 @@ _ORDERS = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _INTERFACE, _OLD_PACKET, _SIMPLE_PACKET, _STATISTICS, _PACKET = 1, 2, 3, 5, 6  # blocks
 _END, _RESOLUTION, _OFFSET = 0, 9, 14  # options of an interface
 _DROPPED = (5, 7)  # options: packets dropped by the interface, and by the system
-_MOST_BYTES = 2**24  # maximum size of a record
+_MAX_BYTES = 2**24  # maximum size of a record
 _SLACK_S = 0.001  # clock differences between processors of a host
 _LATEST_S = 7_258_118_400  # the year 2200
 _LONGEST_S = 366 * 86_400
@@ -62,23 +62,23 @@ def read_records(stream: BinaryIO, dropped: dict[int, int]) -> Iterator[Record]:
     """
     magic = stream.read(4)
     records = _pcapng(stream, dropped) if magic == _SECTION else _pcap(stream, *_PCAP[magic])
-    latest_s, most_s = 0.0, float(_LATEST_S)
+    latest_s, max_s = 0.0, float(_LATEST_S)
     try:
         for number, record in enumerate(records, 1):
-            if not latest_s <= record.time_s <= most_s:
-                _check_time(number, record.time_s, latest_s, most_s)
+            if not latest_s <= record.time_s <= max_s:
+                _check_time(number, record.time_s, latest_s, max_s)
                 record = record._replace(time_s=latest_s)
             latest_s = record.time_s
             if number == 1:
-                most_s = min(most_s, latest_s + _LONGEST_S)
+                max_s = min(max_s, latest_s + _LONGEST_S)
             yield record
     except struct.error as error:
         raise UnreadableError(f"it is damaged ({error}); capture again") from None
 
 
-def _check_time(number: int, time_s: float, latest_s: float, most_s: float) -> None:
+def _check_time(number: int, time_s: float, latest_s: float, max_s: float) -> None:
     """Refuses an impossible time, or a time well before the latest."""
-    if time_s > most_s or time_s < 0:
+    if time_s > max_s or time_s < 0:
         raise UnreadableError(
             f"packet {number} has the timestamp {time_s:.6g} s since 1970, "
             + ("which no clock shows" if number == 1 else f"{time_s - latest_s:.6g} s later")
@@ -89,7 +89,7 @@ def _check_time(number: int, time_s: float, latest_s: float, most_s: float) -> N
 
 
 def _exactly(stream: BinaryIO, count: int) -> bytes:
-    if not 0 <= count <= _MOST_BYTES:
+    if not 0 <= count <= _MAX_BYTES:
         raise UnreadableError(f"a record has {count} bytes; capture again")
     found = stream.read(count)
     if len(found) < count:

@@ -13,7 +13,7 @@ from kneepoint.engines.kernel.rig import (
     data_port,
 )
 from kneepoint.engines.kernel.scenario import (
-    MOST_FLOWS,
+    MAX_FLOWS,
     REQUEST_BYTES,
     Flow,
     Probe,
@@ -38,7 +38,7 @@ PING 10.0.1.2 (10.0.1.2) 56(84) bytes of data.
 
 
 def test_download_is_requested_with_as_many_bytes_as_scenarios_say() -> None:
-    for number in (0, MOST_FLOWS - 1):
+    for number in (0, MAX_FLOWS - 1):
         sent: list[bytes] = []
         connection = HTTPConnection(SERVER, data_port(number))
         connection.sock = cast(Any, SimpleNamespace(sendall=sent.append))

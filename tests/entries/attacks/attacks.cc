@@ -144,7 +144,7 @@ void hear(Messages& messages) {
 
 // A sender that speaks to the emulator itself, with twenty datagrams in flight. It claims that all
 // of them left at the start of the run, so that they leave as early as possible.
-void speak(uint32_t most_claimed = Messages::max_datagrams) {
+void speak(uint32_t max_claimed = Messages::max_datagrams) {
   Messages own{};
   uint32_t in_flight = 0;
   while (true) {
@@ -155,7 +155,7 @@ void speak(uint32_t most_claimed = Messages::max_datagrams) {
     for (; in_flight < 20; ++in_flight) {
       own.report.departure[own.report.departures++] = {long_ago_ns, datagram_bytes, {}};
     }
-    own.report.departures = std::max(own.report.departures, most_claimed - 29);
+    own.report.departures = std::max(own.report.departures, max_claimed - 29);
     report(&own.report, sizeof own.report);
     hear(own);
     in_flight -= std::min(in_flight, own.order.arrivals);

@@ -29,7 +29,7 @@ from kneepoint.questions.audit import checks
 from kneepoint.questions.audit.beside import KINDS, LIMITS
 from kneepoint.questions.audit.checks import Finding, neighbours
 from kneepoint.questions.audit.section import worst
-from kneepoint.questions.audit.tables import CHECKS, LEAST_RUNS, VERDICTS, audit
+from kneepoint.questions.audit.tables import CHECKS, MIN_RUNS, VERDICTS, audit
 from kneepoint.stats.outliers import LEVEL
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published, strangers
@@ -252,7 +252,7 @@ def replayed(off: Sequence[float]) -> pd.DataFrame:
     """A table whose delays are ours times these factors; no two of its rows are neighbours."""
     rates, delays = 1.0 + 0.1 * np.arange(len(off)), 1000.0 + 100 * np.arange(len(off))
     rows = beside(list(rates), list(delays * off), ours=list(zip(rates, delays, strict=True)))
-    return rows.drop(columns="parameter_window").assign(runs=LEAST_RUNS)
+    return rows.drop(columns="parameter_window").assign(runs=MIN_RUNS)
 
 
 def test_a_row_a_little_off_is_evidence_where_the_rest_of_its_table_is_near() -> None:
@@ -361,10 +361,10 @@ def test_a_verdict_is_clear_if_further_runs_would_not_change_it() -> None:
     assert judged(rows)[0]["clear"].tolist() == [True, False, False, False]
     assert judged(rows, fitted=("alpha",))[0]["clear"].all()
     few = replayed([0.5, *[1.0] * 11])
-    for runs in (LEAST_RUNS - 1, LEAST_RUNS):
+    for runs in (MIN_RUNS - 1, MIN_RUNS):
         found, _ = judged(few.assign(runs=runs))
         assert found["checks"][0] == "replay"
-        assert bool(found["clear"][0]) == (runs == LEAST_RUNS)
+        assert bool(found["clear"][0]) == (runs == MIN_RUNS)
 
 
 def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None:

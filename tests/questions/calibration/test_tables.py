@@ -20,7 +20,7 @@ def test_a_fit_is_read_where_there_is_one(workspace: Path) -> None:
     results = Results.of(config)
     fit, spread = tables.calibration(results), tables.spread(results)
     assert fit is not None and spread is not None
-    assert fit.searched == (Searched("host_latency_us", 0, 50, least=0),)
+    assert fit.searched == (Searched("host_latency_us", 0, 50, min=0),)
     assert spread["is_best"].tolist() == [False, True, False]
     assert tables.delays(results) is not None
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.results import Searched
-from kneepoint.questions.searches.importances import LEAST_TRIALS, importances
+from kneepoint.questions.searches.importances import MIN_TRIALS, importances
 
 X, Y = Searched("x", 0, 10), Searched("y", 0.01, 100, logarithmic=True)
 
@@ -34,6 +34,6 @@ def test_a_range_counts_as_it_was_searched() -> None:
 
 
 def test_nothing_is_said_of_few_trials_one_parameter_or_equal_values() -> None:
-    assert importances(trials(LEAST_TRIALS - 1), (X, Y), False) == ({}, {})
+    assert importances(trials(MIN_TRIALS - 1), (X, Y), False) == ({}, {})
     assert importances(trials(), (X,), False) == ({}, {})
     assert importances(trials().assign(value=1.0), (X, Y), False)[1] == {}

@@ -31,7 +31,7 @@ class Mine final : public Controller {
  public:
   explicit Mine(Parameters& parameters)
       : Controller(parameters, 1000),
-        window_(parameters.integer("window", 12, {.low = 1, .high = 50, .least = 1}, "packets",
+        window_(parameters.integer("window", 12, {.low = 1, .high = 50, .min = 1}, "packets",
                                   "the window")) {}
   double window() const override { return WINDOW; }
   GAP

@@ -18,7 +18,7 @@ from kneepoint.runs.pipeline import follow
 from kneepoint.runs.runner import Runner
 from kneepoint.search.language import Rule, parse, with_numbers
 from kneepoint.tools.evolve.breeding import (
-    MOST_OPERATORS,
+    MAX_OPERATORS,
     breed,
     random_rule,
 )
@@ -46,7 +46,7 @@ def test_children_are_rules_like_their_parents_and_new() -> None:
     structures = set()
     for _ in range(200):
         child = breed(parents, rng, known)
-        assert child.text not in known and child.operators <= MOST_OPERATORS
+        assert child.text not in known and child.operators <= MAX_OPERATORS
         assert parse(child.text).parameters == child.parameters
         structures.add(tuple(child.code.items()))
         known.add(child.text)

@@ -111,7 +111,7 @@ def outcome(path: Path, content: str | bytes) -> tuple[float, float | None, bool
 
 
 def assert_none_is_wrong(
-    folder: Path, mutants: Mutants, truth: tuple[float, float | None], least_read: int
+    folder: Path, mutants: Mutants, truth: tuple[float, float | None], min_read: int
 ) -> None:
     assert len(mutants) >= LEAST
     read = 0
@@ -125,7 +125,7 @@ def assert_none_is_wrong(
         read += 1
         assert found[0] == pytest.approx(truth[0], rel=0.05), name
         assert found[1] is None or found[1] == pytest.approx(truth[1], rel=0.05), name
-    assert read >= least_read  # some mutants must be read
+    assert read >= min_read  # some mutants must be read
 
 
 def within(*names: str) -> Callable[[Place], bool]:
@@ -176,7 +176,7 @@ def test_of_iperf3_none_is_wrong(tmp_path: Path) -> None:
             ("end", content["end"]),
         )
     )
-    assert_none_is_wrong(tmp_path, mutants, (8, 2), least_read=8)
+    assert_none_is_wrong(tmp_path, mutants, (8, 2), min_read=8)
 
 
 def test_of_flent_none_is_wrong(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_of_flent_none_is_wrong(tmp_path: Path) -> None:
     for key in ("version", "raw_values", "x_values", "metadata", "UNITS", "MEAN_VALUE"):
         mutants |= doubled(text, key, 5)
     mutants["backward"] = json.dumps(content | {"x_values": content["x_values"][::-1]})
-    assert_none_is_wrong(tmp_path, mutants, truth[:2], least_read=7)
+    assert_none_is_wrong(tmp_path, mutants, truth[:2], min_read=7)
 
 
 def test_of_qlog_none_is_wrong(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_of_qlog_none_is_wrong(tmp_path: Path) -> None:
     mutants["backward"] = json.dumps({"qlog_version": "0.3", "traces": [{"events": events[::-1]}]})
     mutants["in another unit"] = DRAFTS["draft-01"].replace('"us"', '"ns"')
     mutants["us called ms"] = DRAFTS["draft-00"].replace('"us"', '"ms"')
-    assert_none_is_wrong(tmp_path, mutants, truth, least_read=20)
+    assert_none_is_wrong(tmp_path, mutants, truth, min_read=20)
 
 
 # Logs -----------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_of_link_logs_none_is_wrong(tmp_path: Path) -> None:
     mutants["other events"] = text.replace("# 1504\n", "# 1504\n900 cwnd 12\n")
     mutants["a base later"] = text.replace("timestamp: 500", "timestamp: 900")
     mutants["a base earlier"] = text.replace("timestamp: 500", "timestamp: 400")
-    assert_none_is_wrong(tmp_path, mutants, truth, least_read=9)
+    assert_none_is_wrong(tmp_path, mutants, truth, min_read=9)
 
 
 def test_of_tunnel_logs_none_is_wrong(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_of_tunnel_logs_none_is_wrong(tmp_path: Path) -> None:
     truth = float(words[0]), float(words[1])
     mutants = {**general(text, 7), **of_logs(text)}
     mutants["without a header"] = text.partition("\n")[2]
-    assert_none_is_wrong(tmp_path, mutants, truth, least_read=8)
+    assert_none_is_wrong(tmp_path, mutants, truth, min_read=8)
 
 
 # Recordings -----------------------------------------------------------------------------------

@@ -25,10 +25,10 @@ let made = 0;
 
 /**
  * A slider with a number, for a parameter as the catalogue declares the parameter.
- * @param {object} parameter name, unit, meaning, low, high, least, most, type, scale
+ * @param {object} parameter name, unit, meaning, low, high, min, max, type, scale
  */
 export function slider(parameter, value, onchange) {
-  const { name, unit, meaning, low, high, least, most, type, scale } = parameter;
+  const { name, unit, meaning, low, high, min, max, type, scale } = parameter;
   const id = `slider-${++made}`;
   const isLog = scale === "log" && low > 0;
   const isWhole = type === "integer" || type === "whole";
@@ -39,7 +39,7 @@ export function slider(parameter, value, onchange) {
   };
   const shownPlace = (number) => Math.round(STEPS * Math.min(1, Math.max(0, place(number))));
   const range = element("input", { type: "range", id, min: 0, max: STEPS, "aria-describedby": `${id}-meaning` });
-  const exact = element("input", { type: "number", step: "any", min: least, max: most, "aria-label": `${name}, exact` });
+  const exact = element("input", { type: "number", step: "any", min, max, "aria-label": `${name}, exact` });
   const show = (number) => {
     exact.value = number;
     range.value = shownPlace(number);

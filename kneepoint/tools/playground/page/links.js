@@ -2,8 +2,8 @@
 import { quote } from "kneepoint/state";
 
 const PACKET_BITS = 1504 * 8; // bits of a delivery opportunity
-const MOST_BYTES = 20e6;
-const MOST_PACKETS = 5e6;
+const MAX_BYTES = 20e6;
+const MAX_PACKETS = 5e6;
 const dropped = new Map(); // {name, text} by SHA-256, or by name if the browser computes no digest
 
 /**
@@ -13,8 +13,8 @@ const dropped = new Map(); // {name, text} by SHA-256, or by name if the browser
  * @throws {Error} the file is too large, cannot be read, or is not a list of times and rates
  */
 export async function take(file) {
-  if (file.size > MOST_BYTES) {
-    throw new Error(`${file.name}: ${Math.round(file.size / 1e6)} MB are too many; cut it to ${MOST_BYTES / 1e6} MB`);
+  if (file.size > MAX_BYTES) {
+    throw new Error(`${file.name}: ${Math.round(file.size / 1e6)} MB are too many; cut it to ${MAX_BYTES / 1e6} MB`);
   }
   const raw = await file.text().catch(() => {
     throw new Error(`${file.name} cannot be read; choose a file, not a folder`);
@@ -105,7 +105,7 @@ function ofRates(steps, name) {
   let passed = 0; // packets
   for (const [lasts_s, mbps] of steps) {
     const after = passed + (mbps * 1e6 * lasts_s) / PACKET_BITS;
-    if (after > MOST_PACKETS) throw new Error(`${name}: more than ${MOST_PACKETS} packets; lower the rate or the time`);
+    if (after > MAX_PACKETS) throw new Error(`${name}: more than ${MAX_PACKETS} packets; lower the rate or the time`);
     for (let k = Math.floor(passed) + 1; k <= Math.floor(after + 1e-9); ++k) {
       lines.push(Math.ceil(start_ms + ((k - passed) * PACKET_BITS) / (mbps * 1000) - 1e-9));
     }

@@ -28,10 +28,10 @@ const QUEUES = {
   "pie-mahimahi": "qdelay_ref=15,max_burst=150,packets=1000",
   red: "min=5,max=50",
 };
-const DELAY = { name: "delay_ms", unit: "ms", meaning: "propagation delay, one way", low: 0, high: 200, least: 0, most: 60000, type: "integer", scale: "linear" };
-const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost independently", low: 0, high: 0.1, least: 0, most: 1, type: "real", scale: "linear" };
-const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, least: 0.01, most: 500, type: "real", scale: "log" };
-const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, least: 0, most: 1000000, type: "integer", scale: "linear" };
+const DELAY = { name: "delay_ms", unit: "ms", meaning: "propagation delay, one way", low: 0, high: 200, min: 0, max: 60000, type: "integer", scale: "linear" };
+const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost independently", low: 0, high: 0.1, min: 0, max: 1, type: "real", scale: "linear" };
+const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, min: 0.01, max: 500, type: "real", scale: "log" };
+const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, min: 0, max: 1000000, type: "integer", scale: "linear" };
 
 const CONDITIONS = Object.keys(DEFAULTS).filter((key) => !["sweep", ...Object.values(SIDES).flat()].includes(key));
 

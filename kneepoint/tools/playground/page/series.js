@@ -5,12 +5,12 @@ const PICTURES = [
   { name: "Window (packets)", of: (run) => run.flows.map((flow) => flow.window_by_interval_packets.map((packets) => packets || null)) }, // 0: nothing was acknowledged
   { name: "Queue (packets)", of: (run) => [run.queue_packets] },
 ];
-const MOST_INTERVALS = 256;
+const MAX_INTERVALS = 256;
 
 /** Returns the interval (s) of series of this duration: a power of two in ms, as in the link's series. */
 export function interval(duration_s) {
   let interval_ms = 1;
-  while ((1000 * duration_s) / interval_ms > MOST_INTERVALS) interval_ms *= 2;
+  while ((1000 * duration_s) / interval_ms > MAX_INTERVALS) interval_ms *= 2;
   return interval_ms / 1000;
 }
 

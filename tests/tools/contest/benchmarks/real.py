@@ -40,11 +40,11 @@ BUSY_US = 3000.0
 
 PEAK_MS = 20
 PEAK = f"""
-  static double window = 10, least_ms = 1e9;
+  static double window = 10, min_ms = 1e9;
   static uint64_t quiet_until_ms = 0;
   const double rtt_ms = timestamp_ack_received - send_timestamp_acked;
-  least_ms = std::min(least_ms, rtt_ms);
-  if (rtt_ms <= least_ms + {PEAK_MS}) {{
+  min_ms = std::min(min_ms, rtt_ms);
+  if (rtt_ms <= min_ms + {PEAK_MS}) {{
     window += 1 / window;
   }} else if (timestamp_ack_received > quiet_until_ms) {{
     window = std::max(2.0, window / 2);
@@ -54,11 +54,11 @@ PEAK = f"""
 """
 MISSING_START = f"""
   static bool starts = true;
-  static double least_ms = 1e9;
+  static double min_ms = 1e9;
   const double rtt_ms = timestamp_ack_received - send_timestamp_acked;
-  least_ms = std::min(least_ms, rtt_ms);
+  min_ms = std::min(min_ms, rtt_ms);
   if (starts) ++the_window;
-  if (starts and rtt_ms > least_ms + {PEAK_MS}) {{
+  if (starts and rtt_ms > min_ms + {PEAK_MS}) {{
     the_window /= 2;
     starts = false;
   }}
