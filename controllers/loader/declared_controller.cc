@@ -43,10 +43,10 @@ Parameter to_parameter(const kneepoint_parameter* declared) {
   const auto& [low, high, min, max, scale] = parameter.limits;
   require(std::isfinite(low) and std::isfinite(high), "its range is not finite");
   require(low < high, "its low is not below its high");
-  require(min <= low and high <= max, "its range is not within [least, most]");
+  require(min <= low and high <= max, "its range is not within [min, max]");
   require(
       parameter.fallback >= min and parameter.fallback <= max and std::isfinite(parameter.fallback),
-      "its default is not within [least, most]");
+      "its default is not within [min, max]");
   require(scale == Scale::linear or low > 0, "a range on a log scale begins above 0");
   require(not parameter.unit.empty() and not parameter.meaning.empty(),
           "it has no unit or no meaning");
