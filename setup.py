@@ -1,8 +1,8 @@
-"""The wheel: the package, and in kneepoint/data the programs and its files of this folder.
+"""The wheel: the package, and in kneepoint/data its programs and other files of this folder.
 
 The programs are built for $KNEEPOINT_TARGET, such as x86_64-linux-gnu.2.28, or for this machine.
-The emulator's WebAssembly module is in a wheel for a target, which has its compiler, and in any
-other after `make wasm`.
+A wheel for a target contains the emulator's WebAssembly module, because its tools include the
+compiler; any other wheel contains the module after `make wasm`.
 """
 
 import os
@@ -21,7 +21,7 @@ DATA = (
 )
 NOT_DATA = ("tests", "__pycache__", ".clang-format")
 PROGRAMS = {"apps", "emulation", "entries", "host", "links", "queues", "wasm"}
-"""Folders of controllers whose sources are in programs alone: nobody compiles them again."""
+"""Folders of controllers whose sources are parts of programs only: users never compile them."""
 TARGET = os.environ.get("KNEEPOINT_TARGET", "")
 PLATFORMS = {
     "x86_64-linux-gnu.2.28": "manylinux_2_28_x86_64",
@@ -38,7 +38,7 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 
 def has_module() -> bool:
-    """Returns whether the WebAssembly module was built of the sources that are here."""
+    """Returns whether the WebAssembly module was built from the present sources."""
     sources = MODULE.with_name("sources.sha256")
     command = ["sha256sum", "--check", "--status", sources]
     return MODULE.exists() and subprocess.run(command, cwd=Path(__file__).parent).returncode == 0
@@ -50,7 +50,8 @@ class BuildWithData(build_py):
     def run(self) -> None:
         """Copies the package and its data, and builds the programs."""
         here, data = Path(__file__).parent, Path(self.build_lib) / "kneepoint/data"
-        shutil.rmtree(self.build_lib, ignore_errors=True)  # it has modules that are gone since
+        # it may contain modules that no longer exist
+        shutil.rmtree(self.build_lib, ignore_errors=True)
         super().run()
         data.mkdir(parents=True)
         for name in DATA:

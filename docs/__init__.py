@@ -1,1 +1,1 @@
-"""The documentation; the package `site` makes a site of its pages."""
+"""The documentation; the package `site` makes a website from its pages."""

@@ -25,7 +25,7 @@ from kneepoint.search.storage_copy import sync
 
 HOST = "127.0.0.1"
 _PAUSE_S, _PAUSE = 1.0, 10
-"""Least pause between updates: in seconds, and as a multiple of the last update's duration."""
+"""Minimum pause between updates: in seconds, and as a multiple of the last update's duration."""
 _HIDDEN = (
     b"<style>.MuiCard-root:has(#graph-timeline),"
     b'label:has(input[value^="datetime_"]) { display: none !important; }</style>'

@@ -193,8 +193,8 @@ def score_flows(
 
     sum_log is the sum of the natural logarithms (Mbit/s), the utility of proportional fairness
     (Kelly, Maulloo, Tan: Rate control for communication networks, J. Oper. Res. Soc. 1998); worst
-    is the least goodput; share is the share of the flows of the controller under study. In a failed
-    run all goodputs are 0.
+    is the lowest goodput; share is the share of the flows of the controller under study. In a
+    failed run all goodputs are 0.
 
     Args:
         runs: the runs of the trial, with their flows.

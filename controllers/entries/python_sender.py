@@ -1,7 +1,7 @@
 """Runs a sender in Python, in the interpreter that an entry is given.
 
 A module with a class `Controller` runs in the loop of the contest's kit, any other module as a
-whole program. Words: FILE ... -- HOST PORT [ARGUMENT]...
+whole program. Arguments: FILE ... -- HOST PORT [ARGUMENT]...
 """
 
 import ast
@@ -96,7 +96,7 @@ def _now_ms() -> int:
 
 
 def main(words: list[str]) -> None:
-    """Runs the entry that the words name."""
+    """Runs the entry that the arguments name."""
     file = words[0]
     sys.argv = [file, *words[words.index("--") + 1 :]]
     with open(file, "rb") as source:  # noqa: PTH123 - pathlib takes as long as all the rest
@@ -109,7 +109,7 @@ def main(words: list[str]) -> None:
     try:
         exec(compile(tree, file, "exec"), vars(module))  # noqa: S102 - confined
     except ModuleNotFoundError as error:
-        error.msg += ": a sender in Python is one file, and has the standard library alone"
+        error.msg += ": a sender in Python is one file and can import only the standard library"
         raise
     if is_class:
         Sender(vars(module)["Controller"](), sys.argv[1], int(sys.argv[2])).run()

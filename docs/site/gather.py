@@ -43,7 +43,7 @@ def gather(
     Args:
         into: folder, which is emptied first.
         reference: the text of each page of the reference, by its name.
-        parameters: by controller, the text at the end of its section of the page of the field.
+        parameters: by controller, the text at the end of its section on the page about the field.
 
     Raises:
         KneepointError: a link leads nowhere, or a page has the name of a page of the generator.
@@ -62,7 +62,7 @@ def gather(
     texts[Path("index.md")] = converted(ROOT / "README.md") + "".join(
         _toctree(names, title) for title, names in CONTENTS.items()
     )
-    why = "The reasons for the design. Missing numbers are of decisions that no longer hold."
+    why = "The reasons for the design. Missing numbers belong to decisions that no longer hold."
     texts[Path("decisions/index.md")] = f"# Decisions\n\n{why}\n{_toctree(['0*'])}"
     texts[Path("reference.md")] += _toctree([f"reference/{name}" for name in reference])
     texts |= {Path(f"reference/{name}.md"): text for name, text in reference.items()}
@@ -82,7 +82,7 @@ def with_ends(text: str, ends: Mapping[str, str]) -> str:
 
 
 def converted(page: Path) -> str:
-    """Returns a page of the repository as the site has it.
+    """Returns a page of the repository as it appears on the site.
 
     Raises:
         KneepointError: a link leads nowhere.

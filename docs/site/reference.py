@@ -73,8 +73,8 @@ def configuration_page() -> str:
     sections += ["## Parts of these files"]
     sections += [_model(name, parts[name], "###") for name in sorted(parts)]
     text = (
-        "Unknown keys are errors. `config/schemas/` has the same as JSON schemas, which editors "
-        "complete and check with."
+        "Unknown keys are errors. `config/schemas/` contains the same keys as JSON schemas, with "
+        "which editors complete and check files."
     )
     return "\n\n".join(["# Configuration", text, *sections]) + "\n"
 
@@ -127,9 +127,9 @@ def type_of(schema: Mapping[str, Any]) -> str:
 def tables_page() -> str:
     """Returns the page of all columns of the results and of the analysis's tables."""
     text = (
-        "Parquet files in the folder of the results. Experiments write runs, trials and tables of "
-        "their own; the stages of the analysis make all other tables of them, and figures and "
-        "report draw those."
+        "Parquet files in the folder of the results. Experiments write runs, trials and their own "
+        "tables; from these the stages of the analysis compute all other tables, which the "
+        "figures and the report show."
     )
     parts = ["# Tables", text, "## Experiments", *map(_columns, (RUNS, TRIALS, CANDIDATES))]
     plans = (f"{PACKAGE}.{name}.plan" for name in questions())

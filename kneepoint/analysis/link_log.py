@@ -64,7 +64,8 @@ def _read_events(path: Path, body: bytes, first_line: int) -> LinkLog:
         raise _bad_line(path, body, first_line)
     columns = {"time_ms": "int64", "kind": "str", "amount": "int64", "delay_ms": "Int64"}
     log = pd.read_csv(io.BytesIO(body), sep=" ", names=list(columns), dtype=columns)
-    # A link that wakes late logs drops at the present time, then opportunities at their own time.
+    # A link that wakes late logs drops at the present time, and then opportunities at the times at
+    # which they were due.
     in_order = log.index[log["kind"] != DROP]
     backward = np.flatnonzero(np.diff(log["time_ms"][in_order]) < 0)
     if backward.size:

@@ -1,7 +1,7 @@
 """Quantities of a run over time, in long form: a row for each value of a quantity.
 
-Rates are means over the bin that starts at the time; rates of a flow, over the interval that ends
-at the time. A packet's queueing delay has the time of its departure.
+The rates of a link are means over the bin that starts at the given time, and the rates of a flow
+means over the interval that ends at it. A packet's queueing delay has the time of its departure.
 """
 
 from collections.abc import Mapping

@@ -40,7 +40,8 @@ are: 5 % is too strict (docs/decisions/0012).
 PINNED = 0.15
 """The maximum width of a pinned parameter's interval, as a share of the searched range."""
 FREE = 0.5
-"""The share of the range above which a parameter is left free; between both, it is narrowed."""
+"""The share of the range above which a parameter is left free; between the two limits, it is
+narrowed."""
 EDGE = 0.005
 """The maximum distance of a value at an edge of its range, as a share of the range."""
 

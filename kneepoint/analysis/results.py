@@ -199,7 +199,7 @@ class Results:
 
     @cached_property
     def hosts(self) -> Mapping[str, Mapping[str, float | str]]:
-        """The parameters of each network's emulated host, by the names in fits."""
+        """The parameters of each network's emulated host, named as in fits."""
         found = {}
         for name, network in self.workflow.networks.items():
             fit = network.host_from
@@ -235,7 +235,7 @@ class Results:
         return experiments_of(self.workflow)
 
     def table(self, experiment: str, schema: Table = RUNS) -> pd.DataFrame | None:
-        """Returns a table of a configured experiment; None before a real-time experiment's run."""
+        """Returns a table of an experiment; None if it runs in real time and has not run."""
         file = f"{experiment}/{schema.file}"
         if file not in self._tables:
             wanted = self.experiments.get(experiment)

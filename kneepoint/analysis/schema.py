@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kneepoint.common.notes import require_sealed
 from kneepoint.runs.question import Stage, counts, stages
 
-if TYPE_CHECKING:  # imports pyarrow, which the workflow's rules need not
+if TYPE_CHECKING:  # imports pyarrow, which the workflow's rules do not need
     from kneepoint.common.tables import Table, TableFolder
 
 NAMES = "names"
@@ -48,7 +48,7 @@ TABLES: Mapping[str, "Table"] = _Tables()
 
 
 def tables_in(results: Path) -> "TableFolder":
-    """Returns the tables in a folder of results; refuses a table that has changed since."""
+    """Returns the tables in a folder of results; refuses a table changed since it was written."""
     from kneepoint.common.tables import TableFolder
 
     def check(path: Path) -> None:

@@ -37,7 +37,7 @@ MIN_MEMORY_GIB = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of a check: `lacks` for a missing required item, `could` for an optional one."""
+    """The result of a check; `lacks`: a required item is missing, `could`: an optional item."""
 
     what: str
     verdict: Literal["good", "could", "lacks"]
@@ -138,7 +138,7 @@ def _configuration(config: Path) -> Finding:
 def _built(config: Path) -> Finding:
     if is_current(CORE, own_sources(config)):
         return Finding("emulator", "good", str(EMULATE))
-    found = "not built of its present sources" if EMULATE.exists() else "not built"
+    found = "not built from its present sources" if EMULATE.exists() else "not built"
     return Finding("emulator", "could", found, "the workflow builds it, or run: make build")
 
 

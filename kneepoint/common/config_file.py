@@ -31,7 +31,7 @@ _WORDS: Mapping[str, str] = {
 """Patterns in pydantic's messages, and their replacements in the terms of YAML."""
 
 _RENAMED = {"constants": "parameters", "constant": "parameter"}
-"""Present names of keys that files written for an earlier version may have."""
+"""The present names of keys that files for an earlier version may contain."""
 
 _MAX_PROBLEMS = 5
 _MAX_QUOTED = 80
@@ -108,7 +108,8 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
         kind = node.tag.rpartition(":")[2]
         try:
             if kind in ("int", "float") and len(node.value) > _MAX_DIGITS:
-                raise ValueError  # its value may take seconds: each part of 1:2:3 is times 60
+                # computing its value may take seconds: each part of 1:2:3 is multiplied by 60
+                raise ValueError
             return super().construct_object(node, deep)
         except (ValueError, IndexError, OverflowError):
             raise _MistakeError(
@@ -128,7 +129,7 @@ class _PlainLoader(_Loader):  # type: ignore[misc, valid-type]
 
 
 class _TextLoader(_PlainLoader):
-    """Reads every value except null as text: a commit of digits only is not a number."""
+    """Reads every value except null as text: a commit that consists of digits is not a number."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]

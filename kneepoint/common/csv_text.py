@@ -20,7 +20,8 @@ Rows = Iterator[tuple[int, list[str]]]
 def read_csv(path: Path, max_bytes: int) -> tuple[list[str], Rows]:
     """Returns the names of the columns, and an iterator that reads and checks the rows.
 
-    A first row of numbers and times only is no header; the columns are then named 1, 2 and so on.
+    A first row that has only numbers and times is not a header; the columns are then named 1, 2 and
+    so on.
 
     Raises:
         KneepointError: the file is not such a table, two columns have the same name, or a row is
@@ -54,7 +55,7 @@ def _rows(path: Path, text: str) -> Rows:
 
 
 def _delimiter_of(text: str) -> str:
-    """Returns the separator that both of the first two lines have equally often.
+    """Returns the separator that occurs equally often in the first two lines.
 
     A comma may be a decimal comma.
     """

@@ -276,7 +276,7 @@ class LockHeldError(KneepointError):
     """Another living process holds a lock.
 
     Attributes:
-        holder: its process id; "" if it has not written it yet.
+        holder: the id of that process; "" if the process has not written it yet.
     """
 
     def __init__(self, message: str, holder: str) -> None:

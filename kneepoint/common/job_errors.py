@@ -27,7 +27,7 @@ _MIN_FREE_BYTES = 2**16
 def errors_of_jobs(snakemake_logs: Iterable[str]) -> list[str]:
     """Returns the errors of compilers and programs in the logs of failed jobs.
 
-    A log without an error, as of a killed program, is named instead.
+    If a log has no error, for example because a program was killed, the message names the log.
     """
     texts = [_read(Path(path)) for path in snakemake_logs]
     logs = [log for text in texts for log in _LOG.findall(text)]
@@ -47,7 +47,7 @@ def errors_of_jobs(snakemake_logs: Iterable[str]) -> list[str]:
 
 
 def errors_in(log: Path) -> list[str]:
-    """Returns the errors in a log, each once; without any, its last lines and its name."""
+    """Returns the errors in a log, each once; if there are none, its last lines and its name."""
     text = _read(log)
     errors = list(dict.fromkeys(match[0] for match in _ERROR.finditer(text)))
     if (full := _no_room(log)) and not any(map(lack_in, errors)):

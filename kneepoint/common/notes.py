@@ -56,7 +56,10 @@ def seal(name: str, files: Paths, *modules: str) -> None:
 
 
 def is_sealed(name: str) -> bool:
-    """Returns whether a job's outputs are unchanged and of this code; True without a record."""
+    """Returns whether a job's outputs are unchanged, and written by this code.
+
+    Without a record of the job the answer is True.
+    """
     try:
         record = read_json(record_of(name))
         if record["code_sha256"] != digest_of_step(*record["modules"]):

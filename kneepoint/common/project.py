@@ -31,10 +31,11 @@ _CONFIGURATIONS = ("config.yaml", "config/config.yaml")
 def find_config(folder: Path, option: str = "--config") -> Path | None:
     """Returns the configuration in a folder or, if it has none, in the nearest folder above it.
 
-    A project's controllers are compiled and run. So a configuration above, and its folder, must
-    belong to the user or to root, and other users must not be able to write there: everybody can
-    write a configuration, or a link to one, into /tmp. A configuration in `folder` itself may
-    belong to the owner of `folder`. `option` names a configuration on the command line.
+    A project's controllers are compiled and run. Therefore a configuration in a folder above, and
+    that folder, must belong to the user or to root, and other users must not be able to write
+    there: everybody can write a configuration, or a link to one, into /tmp. A configuration in
+    `folder` itself may belong to the owner of `folder`. `option` names a configuration on the
+    command line.
 
     Raises:
         KneepointError: a folder has two configurations, or the configuration is another user's.
@@ -65,7 +66,7 @@ def require_own(path: Path, remedy: str) -> None:
 
 
 def _require_trusted(paths: Iterable[Path], remedy: str, owners: Collection[int] = ()) -> None:
-    """Refuses paths, and targets of links, that users other than this, root and `owners` write."""
+    """Refuses paths, and targets of links, that users besides this, root and `owners` can write."""
     for path in filter(os.path.lexists, paths):
         status = [path.lstat(), *([path.stat()] if path.exists() else [])]
         for owner in (each.st_uid for each in status):
@@ -74,7 +75,8 @@ def _require_trusted(paths: Iterable[Path], remedy: str, owners: Collection[int]
                 raise KneepointError(f"{path}: {said}; {remedy}")
         if status[-1].st_mode & stat.S_IWOTH and not stat.S_ISLNK(status[-1].st_mode):
             raise KneepointError(
-                f"{path}: anybody may write what is run or read there; chmod o-w, or {remedy}"
+                f"{path}: anybody can change files that would be run or read there; chmod o-w, or "
+                f"{remedy}"
             )
 
 
@@ -187,7 +189,7 @@ def note_version() -> None:
     if before:
         version = before if re.fullmatch(r"[\w.+-]{1,20}", before) else "of another version"
         print(
-            f"{STATE}: prepared by Kneepoint {version}, and this is {VERSION}: prepared anew",
+            f"{STATE}: was prepared by Kneepoint {version}; Kneepoint {VERSION} prepares it anew",
             file=sys.stderr,
             flush=True,
         )

@@ -149,7 +149,7 @@ class Comparison(ConfigModel):
     def _require(values: Iterable[str], known: Iterable[str], key: str) -> None:
         for value in values:
             if value not in known:
-                raise ValueError(f"{key} {value!r} is not of the comparison; add it there")
+                raise ValueError(f"{key} {value!r} is not part of the comparison; add it there")
 
     def networks_on(self, engine: ComparisonEngine) -> tuple[str, ...]:
         """Returns the networks on which an engine runs the comparison."""

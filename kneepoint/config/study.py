@@ -580,7 +580,7 @@ class Study(ConfigModel):
         if self.race is None:
             return
         if not isinstance(self.objective, Power):
-            raise ValueError("race needs one objective, a power; remove race")
+            raise ValueError("race needs power as the only objective; remove race")
         if self.table or self.sampler.kind in ("ternary", "golden"):
             raise ValueError(
                 "race stops trials, but ternary, golden and table need every trial; remove race"

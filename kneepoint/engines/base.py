@@ -250,7 +250,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Self:
-        """Reads the output of `to_json`; raises ValueError, KeyError or TypeError on any other."""
+        """Reads the output of `to_json`; ValueError, KeyError or TypeError on any other text."""
         content = parse_json(line)
         for name in ("scheduling_delays_us", "flows", "probes", "queue_by_interval_packets"):
             if content.get(name) is not None:
@@ -377,7 +377,7 @@ class EngineSettings(ABC):
         return self.limits.is_real_time
 
     def runs_at_once(self, slots: int, cores: int) -> int:
-        """Number of concurrent runs in real time, for a host's numbers of slots and cores."""
+        """Number of concurrent runs in real time, given the host's slots and cores."""
         per_core = self.limits.runs_per_core
         return slots if per_core is None else per_core * cores
 
@@ -434,7 +434,7 @@ def run_reliably(
     pauses_s: Sequence[float] = PAUSES_S,
     sleep: Callable[[float], None] = time.sleep,
 ) -> RunRecord:
-    """Executes a run, again after a machine fault; never raises MachineFaultError.
+    """Executes a run, and repeats it after a machine fault; never raises MachineFaultError.
 
     A fault that blames the controller needs no pause before the next attempt. The run has failed
     only if every attempt blames the controller. An unexpected error in an entry's run is a fault of

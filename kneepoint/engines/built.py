@@ -1,4 +1,4 @@
-"""Whether programs and controllers are built from the present sources, and as they were built.
+"""Whether programs and controllers are built from the present sources, and unchanged since then.
 
 controllers/build.sh writes build/sources/NAME, the digests of all sources of NAME and of the files
 built from them; kneepoint.engines.own writes such a list for a project's own controllers.
@@ -87,8 +87,7 @@ def built_of(name: str, own: Path) -> Path:
 def changed_files(name: str, own: Path) -> list[Path]:
     """Returns the sources, programs and shared objects that have changed since the build.
 
-    This includes files that were removed, or are not in the list. Nothing of an installed tool
-    changes.
+    This includes files that were removed, or are not in the list. An installed tool never changes.
     """
     if IS_INSTALLED and (name == CORE or not is_own(name, own)):
         return []

@@ -34,7 +34,7 @@ class Parameter:
     meaning: str
 
     def typed(self, value: float) -> float:
-        """Returns the value, as an int if the parameter is one."""
+        """Returns the value, as an int if the parameter is an integer."""
         return int(value) if self.is_integer else float(value)
 
     def check(self, value: float, where: str) -> None:
@@ -91,7 +91,7 @@ class Controller:
         return self.parameters[name]
 
     def complete(self, given: Mapping[str, float], where: str) -> dict[str, float]:
-        """Returns the values of all parameters: given values, checked, or else defaults."""
+        """Returns the values of all parameters: the given values, once checked, and defaults."""
         for name, value in given.items():
             self.parameter(name, where).check(value, where)
         return {

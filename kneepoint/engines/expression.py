@@ -42,8 +42,8 @@ _FAILED: Mapping[str, float] = {
     "configured_loss": 0.0,
     "delay_ms": 20.0,
 }
-"""The metrics of a failed run in objectives: as of a run that delivers next to nothing, so that
-logarithms exist."""
+"""The metrics of a failed run in objectives: next to nothing is delivered, so that logarithms
+exist."""
 
 _MAX_CHARACTERS = 500
 _MAX_DEPTH = 30

@@ -98,7 +98,7 @@ MAHIMAHI = Limits(
 )
 
 _NO_TRACE = "a trace needs mahimahi or the emulator; give the link rate_mbps"
-_NO_LOSS = "its links lose at full queues only; use the emulator"
+_NO_LOSS = "its links lose packets only at full queues; use the emulator"
 MAX_CLASSES = 16
 KERNEL = Limits(
     "kernel",

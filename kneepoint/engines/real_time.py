@@ -49,7 +49,7 @@ class RealTimeEngine(ABC, Generic[Settings]):
         self._is_stopped = False
 
     def run(self, spec: RunSpec) -> RunRecord:
-        """Executes one run (see Engine), again if the host was too busy.
+        """Executes one run (see Engine), and repeats it if the host was too busy.
 
         The record's reason then lists the earlier attempts.
         """

@@ -1,4 +1,4 @@
-"""The changes of `make mahimahi` and `make kernel-rig` to a system, recorded to be undone.
+"""The changes of a system by `make mahimahi` and `make kernel-rig`, recorded for undoing them.
 
 Packages that this release lacks come from Debian 11 or Ubuntu 20.04.
 """

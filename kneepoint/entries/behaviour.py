@@ -75,7 +75,7 @@ def watch(
 
 
 def describe(found: Sequence[Likeness]) -> Json:
-    """Returns all families for JSON; `behaves_like` is the first near one, or None."""
+    """Returns all families for JSON; `behaves_like` is the first family that is near, or None."""
     near = next((each.words for each in found if each.is_near), None)
     return {
         "behaves_like": near,

@@ -85,7 +85,7 @@ _MAX_UNPACKING_S = 20
 """Limit of CPU time; 64 MiB take at most 5 s."""
 _MAX_NAME_BYTES = 200
 """Names must be valid names of folders, for feedback."""
-_ANOTHERS_LIST = "belongs to another user, but names repositories that you may read; make it yours"
+_ANOTHERS_LIST = "belongs to another user, but names repositories you can read; change its owner"
 _MAX_REFS = 10_000
 """The limit of a watched repository's references; changes of further references are not noticed."""
 _LATEST_S = 253_402_300_799
@@ -265,7 +265,7 @@ def _in_folder(folder: Path) -> Iterator[tuple[str, Submission]]:
             repositories = read_config(path, Repositories, as_text=True)
             for name, repository in repositories.entries.items():
                 submission = _named(name, folder, repository=repository)
-                yield f"/{name} in {REPOSITORIES}", submission  # a slash is in no file's name
+                yield f"/{name} in {REPOSITORIES}", submission  # no file's name contains a slash
             continue
         try:
             yield path.name, submission_of(path)
@@ -315,7 +315,7 @@ def _named(
         author, version = _version_of(name)
         as_written, _ = _version_of(written)
         return Submission(name, path, author, as_written, version, is_late, repository, problem)
-    digest = sha256_of(written.encode(errors="surrogateescape"))[:6]  # names of others differ
+    digest = sha256_of(written.encode(errors="surrogateescape"))[:6]  # makes the name unique
     name = f"{legible(written)}-{digest}"
     return Submission(name, path, name, name, problem=problem)
 
@@ -403,7 +403,9 @@ def unpack(
             stdin=archive,
         )
         if ended.was_killed:
-            raise DisturbedError("the unpacking of the archive was ended; run the command again")
+            raise DisturbedError(
+                "the process that unpacks the archive was ended; run the command again"
+            )
         if ended.returncode == EXIT_NO_ROOM:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if ended.returncode != 0:
@@ -455,7 +457,7 @@ def state_of_repositories(folder: Path) -> list[tuple[str, int]]:
 
 
 def state_of(folder: Path) -> list[tuple[object, ...]]:
-    """Returns names, sizes and times of all files, which change during a copy, and pushes."""
+    """Returns names, sizes and times of all files, and of files that pushes change."""
     files = [(path, status.st_size, status.st_mtime_ns) for path, status in walk(folder.resolve())]
     return [*sorted(files), *state_of_repositories(folder)]
 

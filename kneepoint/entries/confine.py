@@ -28,8 +28,8 @@ _KILLED = re.compile(
     r"|^[\w+.-]+: error: unable to execute command: (Killed|Terminated|Hangup|Interrupt)",
     re.MULTILINE,
 )
-"""Messages about a program that a signal from outside ended, not its limits of CPU time, size or
-memory."""
+"""Messages about a program that was ended by a signal from outside, not by its limits of CPU time,
+size or memory."""
 
 
 class DisturbedError(KneepointError):

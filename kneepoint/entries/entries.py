@@ -175,7 +175,7 @@ class EntryBuilder:
     ) -> list[Sender]:
         """Builds submissions, as many at a time as there are processors.
 
-        A submission in a language without a compiler here fails with this reason.
+        A submission in a language for which this machine has no compiler fails with this reason.
 
         Raises:
             MachineError: the machine is at fault.

@@ -25,7 +25,8 @@ _FLAGS = (
 )
 """Variables with the compiler's flags."""
 _FILTERS = {"patsubst", "filter", "sort", "strip", "addprefix", "addsuffix", "notdir", "basename"}
-"""Functions of make whose last argument has the names; changes of suffixes do not matter here."""
+"""Functions of make whose last argument contains the names of files; changes of suffixes do not
+matter here."""
 
 
 @dataclass

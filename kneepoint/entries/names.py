@@ -2,7 +2,7 @@
 
 Names are compared by their skeletons (Unicode Technical Standard 39, section 4), which are equal
 for names that readers confuse. The table is smaller than the standard's, and maps more characters
-to the same letter: a match is only a remark for people, and refuses no name.
+to the same letter: a match only adds a remark for people; no name is refused.
 """
 
 import re

@@ -74,9 +74,9 @@ SCORES = {
             "35 * utilization + 0.35 * (80 - 8 * min(10, queueing_delay_p95_ms / delay_ms)"
             " + 200 / max(10, queueing_delay_p95_ms / delay_ms))"
             " + 30 * (1 - max(0, queue_loss - configured_loss))",
-            "Transhub's: 35 points for utilization, 35 for delay, 30 for packets not dropped. "
-            "Delay counts only packets that were sent: one datagram, then silence has up to 65 "
-            "points",
+            "Transhub's score: 35 points for utilization, 35 for delay, 30 for packets not "
+            "dropped. Delay counts only packets that were sent: one datagram followed by silence "
+            "gets up to 65 points",
         ),
     )
 }
@@ -86,7 +86,7 @@ def score_of(text: str) -> Score:
     """Returns a rule by its name, or the rule of an expression.
 
     Raises:
-        ValueError: the text is neither.
+        ValueError: the text is neither a name nor an expression.
     """
     if text in SCORES:
         return SCORES[text]

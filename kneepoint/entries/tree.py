@@ -385,7 +385,7 @@ def _is_source(path: Path) -> bool:
 
 
 def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
-    """Yields the sources in a folder that words name, directly or by their object files.
+    """Yields the sources in a folder that the given words name, directly or by their object files.
 
     An object in another folder than its source counts if only one source has its name.
     """

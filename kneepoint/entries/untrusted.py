@@ -61,7 +61,7 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
     Links are followed; the last component only if `follows`.
 
     Raises:
-        OSError: as of openat2(2); EXDEV if a link leads out of the folder.
+        OSError: the error of openat2(2); EXDEV if a link leads out of the folder.
     """
     way = [root]
     pending = path.split("/")[::-1]
@@ -93,17 +93,17 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
 
 
 def is_link(descriptor: int) -> bool:
-    """Returns whether a descriptor is of a symbolic link."""
+    """Returns whether a descriptor refers to a symbolic link."""
     return stat.S_ISLNK(os.fstat(descriptor).st_mode)
 
 
 def is_folder(descriptor: int) -> bool:
-    """Returns whether a descriptor is of a folder."""
+    """Returns whether a descriptor refers to a folder."""
     return stat.S_ISDIR(os.fstat(descriptor).st_mode)
 
 
 def is_file(descriptor: int) -> bool:
-    """Returns whether a descriptor is of a plain file."""
+    """Returns whether a descriptor refers to a plain file."""
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 

@@ -172,8 +172,8 @@ class LinkTrace(ConfigModel):
         default=None,
         ge=0.001,
         le=100_000,
-        description="constant rate (Mbit/s), exact and by bytes, as of a router's port, without a "
-        "trace; not in mahimahi",
+        description="constant rate (Mbit/s), exact to the byte, like the port of a router, "
+        "without a trace; not in mahimahi",
     )
     synthetic: Synthetic | None = Field(default=None, description="synthetic cellular link")
     sha256: Sha256 | None = Field(
@@ -309,7 +309,7 @@ class Network(ConfigModel):
 
     @property
     def links(self) -> Mapping[str, Mapping[str, object]]:
-        """Both links, with the delays and the queue, which the network holds."""
+        """Both links, with the delays and the queue of the network."""
         delays = {name: getattr(self, name) for name in DELAYS}
         return {
             name: {**dict(link), **delays, "queue": queue}

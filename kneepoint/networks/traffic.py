@@ -164,7 +164,9 @@ class TrafficFlow(Sender):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         if self.controller is None and self.parameters:
-            raise ValueError("has parameters, but the controller under study has its own; remove")
+            raise ValueError(
+                "has parameters, but the controller under study has its own; remove them"
+            )
         if self.tcp and self.transport != "tcp":
             raise ValueError("has tcp, but its transport is datagrams; give transport: tcp")
         if self.request_bytes is not None and (self.transport != "tcp" or self.bytes is None):

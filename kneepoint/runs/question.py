@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent.parent / "questions"
 
 
 class Phase(IntEnum):
-    """The order in which `make confirm` makes experiments: a phase begins when the last has ended.
+    """The order in which `make confirm` makes experiments: one phase after another.
 
     Real runs need a quiet machine, so no emulated run is in progress during their phases.
     """
@@ -261,8 +261,8 @@ def _check_names(questions: Mapping[str, Question]) -> None:
             other = owners.setdefault(declared, name)
             if other != name:
                 raise KneepointError(
-                    f"{FOLDER / name}/__init__.py: the {declared[0]} {declared[1]!r} is one of "
-                    f"{other}, too; rename it"
+                    f"{FOLDER / name}/__init__.py: the {declared[0]} {declared[1]!r} is also "
+                    f"declared by {other}; rename it"
                 )
 
 

@@ -118,7 +118,7 @@ def inputs_of(
     own = [path for path in experiment.config_files if path not in shipped]
     settings = f"{workflow.settings.seed} {experiment.settings}"
     others = experiments_of(workflow) if experiment.needs else {}
-    # Without the provenance, because its commit may change alone.
+    # Excludes the provenance, whose commit can change without any other change.
     made = [results / need / file for need in experiment.needs for file in others[need].files[:-1]]
     read = {
         str(path.relative_to(base)): path

@@ -75,8 +75,8 @@ class Runner:
 
         Raises:
             KneepointError: a run cannot be executed, or a fault of the machine prevented a run from
-                finishing. All finished runs are in the journal, but no result may be made of them
-                alone.
+                finishing. All finished runs are in the journal, but no result is made before all
+                runs have finished.
         """
         missing = {
             run.spec.run_id: run.spec for run in batch.runs if not self._is_known(run, batch)

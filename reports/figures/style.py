@@ -393,7 +393,7 @@ def heat_map(
     axes.set(xlabel="", ylabel="")
     axes.tick_params(length=0, labelsize=7.5)
     axes.tick_params("x", labelrotation=90)
-    axes.figure.set_gid("cells")  # a page tells such figures by it
+    axes.figure.set_gid("cells")  # by which a page recognizes such figures
 
 
 def with_panels(rows: pd.DataFrame) -> pd.DataFrame:

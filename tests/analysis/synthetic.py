@@ -105,7 +105,8 @@ def study(
     bounds: Mapping[str, Mapping[str, float]] | None = None,
     **config: Any,
 ) -> StudyRuns:
-    """A study of these runs, one per trial unless they have trials, and of this configuration.
+    """A study with these runs, one per trial unless the runs have trials, and with this
+    configuration.
 
     It searches the parameters that differ between the runs, unless `searched` is given.
     """

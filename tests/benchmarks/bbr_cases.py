@@ -229,8 +229,8 @@ def _drain_on_time(folder: Path) -> Outcome:
     link = packets_per_s(10)
     plain = run(scenario_of(rtt_ms=100, uplink=trace_of(folder, (10, 5)), duration_s=5))
     drain_s, _ = first_phase(plain.phases(link), 0.5, plain.is_full_s(link))
-    # From then on the link is hardly faster than Drain sends, so that the packets in flight fall
-    # slowly.
+    # From then on the link is hardly faster than the pacing rate of Drain, so that the packets in
+    # flight fall slowly.
     falls = trace_of(folder, (10, drain_s), (5.3, 10))
     result = run(scenario_of(rtt_ms=100, uplink=falls))
     drain_s, length_s = first_phase(result.phases(link), 0.5, drain_s - 0.05)
@@ -301,7 +301,8 @@ def _down_on_time(folder: Path) -> Outcome:
     soon = {"parameters": {"probe_wait_s": 1}}  # before the next ProbeRTT
     plain = run(scenario_of(rtt_ms=100, uplink=trace_of(folder, (10, 5)), duration_s=5, flow=soon))
     down_s, _ = first_phase(plain.phases(link, 1.5), 0.9)
-    # From then on the link is slightly slower than DOWN sends, so that the packets in flight stay.
+    # From then on the link is slightly slower than the pacing rate of DOWN, so that the packets in
+    # flight hardly change.
     falls = trace_of(folder, (10, down_s), (8.5, 5))
     result = run(scenario_of(rtt_ms=100, uplink=falls, duration_s=5, flow=soon))
     phases = result.phases(link, 1.5)

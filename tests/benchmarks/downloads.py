@@ -2,8 +2,8 @@
 
     python -m tests.benchmarks.downloads --runs 8
 
-Needs `make build`, `make kernel-rig` and a quiet machine, and takes some five minutes a setting. A
-download's time depends on its start within the long-lived flow's cycle, so every run has sixteen
+Needs `make build`, `make kernel-rig` and a quiet machine, and takes about five minutes per setting.
+A download's time depends on its start within the long-lived flow's cycle, so every run has sixteen
 downloads at random times, the same in both engines; the emulator makes ten times as many runs. A
 line has the mean of each engine with its 95 % interval, and the p value of Welch's test.
 """

@@ -119,7 +119,7 @@ def _memory_mib(scenario: dict[str, Any]) -> float:
 def test_memory_does_not_grow_with_the_length_of_a_run(
     tmp_path: Path, link: str, transport: str, hours: int
 ) -> None:
-    """At 415 packets per second, each packet once took 13 to 23 bytes."""
+    """At 415 packets per second, an earlier version took 13 to 23 bytes per packet."""
     trace = tmp_path / "mbps5.trace"
     trace.write_text("".join(f"{ms}\n" for ms in range(2, 10_001) if ms * 5 % 12 < 5))
     queue = "fq_codel:target=5,interval=100" if link == "fair" else "droptail:packets=100"

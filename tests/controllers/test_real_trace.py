@@ -1,7 +1,8 @@
 """The emulator on the contest's trace, against figures from other sources.
 
-The real figures are means of runs of mahimahi 0.98 on Debian 12; those of the ideal clock come from
-an independent simulation whose order of events within a millisecond docs/emulator.md repeats.
+The real figures are means of runs of mahimahi 0.98 on Debian 12; the figures of the ideal clock
+come from an independent simulation with the order of events that docs/emulator.md gives for a
+millisecond.
 """
 
 from typing import NamedTuple

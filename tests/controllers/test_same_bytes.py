@@ -159,7 +159,7 @@ def run(command: tuple[str, ...], lines: list[str], folder: Path) -> list[bytes]
 def build(other: Other, folder: Path) -> Path:
     """Returns the emulator built by another compiler, with its controllers beside it."""
     configure = ["cmake", "-S", "controllers", "-B", str(folder), "-G", "Ninja"]
-    # Fewer optimizations are soon made, and must change nothing.
+    # Fewer optimizations compile faster, and must not change results.
     release = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -w"]
     targets = ["emulate", "controllers"]
     environment = {**os.environ, "CXX": other.compiler}

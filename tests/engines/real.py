@@ -27,7 +27,8 @@ Given = ParamSpec("Given")
 
 
 def unless_disturbed(test: Callable[Given, None]) -> Callable[Given, None]:
-    """Repeats a test of figures that fails: the host disturbs one attempt, a defect all."""
+    """Repeats a test of figures that fails: a disturbance of the host affects one attempt, a defect
+    affects all."""
 
     @functools.wraps(test)
     def tried(*given: Given.args, **named: Given.kwargs) -> None:

@@ -31,7 +31,7 @@ PROGRAMS = ("--run", "/usr/bin", "/bin", "/usr/lib", "/lib", "/lib64", "/usr/lib
 
 
 def words_of(folder: Path, script: str, *options: str) -> list[str]:
-    """Returns the words that run a script, which may write into the folder."""
+    """Returns the command that runs a script, which may write into the folder."""
     words = [str(CONFINE), *SYSTEM, *PROGRAMS, "--write", str(folder), *options]
     return [*words, "--", "/bin/bash", "-c", script]
 

@@ -1,4 +1,4 @@
-"""The sources that are built of trees with other layouts than the kit's."""
+"""The sources that are built from trees with other layouts than the kit's."""
 
 import json
 import os

@@ -279,7 +279,7 @@ def rows(pair: Pair) -> Iterator[Row]:
 
 
 def main() -> None:
-    """Prints the rows of all pairs, or of those with one of THEIRS."""
+    """Prints the rows of all pairs, or of the pairs with one of THEIRS."""
     known = [pair.theirs for pair in PAIRS]
     wanted = sys.argv[1:] or known
     if unknown := [name for name in wanted if name not in known]:

@@ -1,4 +1,4 @@
-"""Our controllers agree with controllers of QUIC stacks, except for differences of known
+"""Our controllers agree with controllers of QUIC stacks, except for differences with known
 reasons."""
 
 import subprocess

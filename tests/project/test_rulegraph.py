@@ -22,7 +22,7 @@ def drawn() -> Edges:
 
 
 def reduced(edges: Edges) -> Edges:
-    """Returns the edges without those that a longer path implies."""
+    """Returns the edges without the edges that a longer path implies."""
     ways = edges
     while longer := {(a, d) for a, b in ways for c, d in edges if b == c} - ways:
         ways = ways | longer

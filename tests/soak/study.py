@@ -192,7 +192,7 @@ def _soak_one(
         tally.starts += 1
         # Moments are ascending numbers of finished runs, below the total.
         moments = sorted(draw.sample(range(int(0.9 * runs)), rounds))
-        # Even a short soak kills each kind of process once, and a node of two.
+        # Even a short soak kills each kind of process once, and one of two nodes.
         first = LAYOUTS.index(layout) + list(STUDIES).index(study) + 2
         for turn, moment in enumerate(moments):
             what = list(tally.kills)[(first + turn) % len(tally.kills)]

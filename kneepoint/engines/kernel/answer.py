@@ -163,7 +163,7 @@ def _flow(load: Load, flow: Flow, samples: FlowSamples) -> dict[str, Any]:
 
 
 def _last(samples: Sequence[tuple[float, TcpSocket]], before_s: float = math.inf) -> TcpSocket:
-    """Returns the last sample before a time; all zero without any."""
+    """Returns the last sample before a time; all values are zero if there is none."""
     return next((socket for at_s, socket in reversed(samples) if at_s < before_s), _NOTHING)
 
 

@@ -127,7 +127,7 @@ class Flow(TrafficFlow):
             del of_tcp[_BUFFER]
         elif "send_buffer_bytes" in of_tcp or _BUFFER in of_tcp:
             raise ValueError(
-                f"tcp: iperf3 sets both buffers of an endless flow; give it {_BUFFER} alone, "
+                f"tcp: iperf3 sets both buffers of an endless flow; give only {_BUFFER}, "
                 "or use the emulator"
             )
         for owned, given in (

@@ -176,7 +176,7 @@ def sending_of(spec: RunSpec, controller: Path) -> list[str]:
 
 
 def _last_opportunity_s(times_ms: Sequence[int], duration_s: float) -> float:
-    """The uplink's last opportunity in a run (s), where its trace repeats; 0 without any."""
+    """The uplink's last opportunity in a run (s), where its trace repeats; 0 if there is none."""
     rounds, rest_ms = divmod(duration_s * 1000, times_ms[-1])
     last_ms = max((time_ms for time_ms in times_ms if time_ms <= rest_ms), default=0)
     return (rounds * times_ms[-1] + last_ms) / 1000

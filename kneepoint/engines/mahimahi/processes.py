@@ -56,7 +56,7 @@ def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 3) -> No
 
 
 def delete_rules_of_the_dead() -> None:
-    """Removes the iptables rules that killed mahimahi shells left behind; needs root to do so."""
+    """Removes the iptables rules that killed mahimahi shells left behind; needs root."""
     rules = _rules()
     marks = {mark for words in rules if (mark := _mark_of_shell(words)) is not None}
     dead = {f"{mark:#x}" for mark in marks if not _is_shell(mark)}

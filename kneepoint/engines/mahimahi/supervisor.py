@@ -2,10 +2,10 @@
 
     python -m kneepoint.engines.mahimahi.supervisor < REQUEST
 
-The supervisor leads a session of its own. It ends all processes in it after the run, at its time
-limit, on a signal, and when its standard input closes, which happens whenever the engine ends. It
-sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules behind. The
-processes also end if the supervisor itself is killed.
+The supervisor leads a session of its own. It ends all processes of its session after the run, at
+its time limit, on a signal, and when its standard input closes, which happens whenever the engine
+ends. It sends SIGTERM before SIGKILL, because a killed mahimahi shell leaves its firewall rules
+behind. The processes also end if the supervisor itself is killed.
 """
 
 import contextlib

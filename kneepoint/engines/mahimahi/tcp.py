@@ -77,7 +77,8 @@ def require_settings(load: Load, settings: Path = _SETTINGS) -> None:
                 f"this kernel lets only root use the congestion control {name!r}; as root: "
                 f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{allowed} {name}'"
             )
-        # iperf3 sets the controller of an open connection; one that BBR has opened stays paced.
+        # iperf3 sets the controller of an open connection; a connection that BBR has opened stays
+        # paced.
         if opens_with == _PACING and name != _PACING:
             raise KneepointError(
                 f"this kernel opens connections with {_PACING}, whose pacing would stay with "

@@ -43,7 +43,7 @@ SIGMA = 1.4826
 CONVINCING = 2.0
 """The minimum ratio of distances from our runs: with another number corrected, over the blamed
 number corrected."""
-UNSURE = "any of the three may be the wrong one"
+UNSURE = "any of the three may be wrong"
 """The remark on three inconsistent numbers if our runs do not determine the wrong one."""
 
 

@@ -319,7 +319,7 @@ def audit(
 
 
 def _said(against: Sequence[Finding]) -> Record:
-    """Returns the checks that contradict a row, and the metric that is off by most."""
+    """Returns the checks that contradict a row, and the metric that deviates most."""
     checks = ", ".join(dict.fromkeys(finding.check for finding in against))
     ordered = sorted(against, key=lambda each: -each.size / each.limit if each.size > 0 else 0.0)
     return {"checks": checks, "wrong": ordered[0].metric if ordered else ""}

@@ -68,8 +68,8 @@ def _check(workflow: Workflow, name: str, wanted: Hardening) -> None:
         )
     if worst.controller != tune.controller:
         raise KneepointError(
-            f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} is of "
-            f"{worst.controller}; make them agree"
+            f"{where}: {wanted.tune} tunes {tune.controller}, but {wanted.worst_case} searches a "
+            f"worst case of {worst.controller}; make them agree"
         )
 
 

@@ -102,7 +102,7 @@ def network_of(_: Job, run: Mapping[str, Any]) -> NoReturn:
     """Refuses to repeat a single run, because no file describes its network, made in a round."""
     raise KneepointError(
         f"{run['run_id'][:16]}: belongs to {run['study']}, which makes its networks during its "
-        "rounds; repeat the whole experiment: remove its folder from the results, run the "
+        "rounds; repeat the whole experiment: remove its folder from the results and run the "
         "workflow"
     )
 

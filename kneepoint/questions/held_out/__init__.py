@@ -1,4 +1,4 @@
-"""Do settings stay good on networks without searches, and what does tuning on several cost?"""
+"""Do settings stay good on networks that no search used, and what does generality cost?"""
 
 from collections.abc import Iterator
 from typing import Literal

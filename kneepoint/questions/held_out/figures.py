@@ -169,12 +169,12 @@ FIGURES = {
         _draw_plane,
     ),
     "held-out-gain": Drawn(
-        "Does what tuning gains on the training network hold on others?",
+        "Do the gains of tuning on the training network hold on other networks?",
         _held_out_gain_subjects,
         _draw_held_out_gain,
     ),
     "held-out-map": Drawn(
-        "How much of what is possible does each controller get on each network?",
+        "What share of the greatest possible power does each controller reach on each network?",
         _held_out_map_subjects,
         _draw_held_out_map,
     ),

@@ -95,7 +95,7 @@ def climb(
         (finished,) = yield Batch([run])
         lone.append(finished.record)
         if finished.record.status != "ok":
-            raise KneepointError(f"probe: even a lone run fails: {finished.record.reason}")
+            raise KneepointError(f"probe: even a single run fails: {finished.record.reason}")
     levels = [Level(1, True, "", 1)]
     concurrency = 2
     while levels[-1].agrees and concurrency <= wanted.most:

@@ -63,7 +63,10 @@ def _ranges(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_ranges(axes: Axes, ranges: pd.DataFrame) -> None:
-    """Draws predictions as wide bars with a tick, and real means as dots, to most bars' ends."""
+    """Draws predictions as wide bars with a tick, and real means as dots.
+
+    The axis reaches the ends of most bars.
+    """
     axes.axvline(0, color=style.QUIET, linewidth=0.6, zorder=1)
     ends = style.with_ends(ranges, "middle", "low", "high")
     look: Record = {"orient": "y", "native_scale": True, "linestyle": "none", **style.ENDS}

@@ -129,7 +129,7 @@ def _named(found: Confirmation) -> pd.DataFrame:
 
     `name` distinguishes a setting from others of its controller. A setting that was only tuned has
     the values of all parameters if several were tuned; any other setting has the values of the
-    parameters that differ. Without such values, the name is the origins.
+    parameters that differ. If there are no such values, the name consists of the origins.
     """
     settings = found.settings.copy()
     settings["network"] = str(found.runs["network"].iloc[0])

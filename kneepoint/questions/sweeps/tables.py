@@ -200,8 +200,9 @@ def _best(
 ) -> statistics.Best | None:
     """Returns the best point of a curve: the greatest power, with fresh seeds, of chosen values.
 
-    If no study chose a value, it is the greatest power of the curve. A listed value, which no study
-    selected for its luck, is the best if it exceeds the chosen values by more than chance.
+    If no study chose a value, the best point is the point of greatest power on the curve. A listed
+    value, which no study selected for its luck, is the best if it exceeds the chosen values by more
+    than chance.
     """
     fresh = curve[POWER].where(curve["value"].isin(list(chosen)))
     best = statistics.best(fresh, curve["runs"], chance)

@@ -1,7 +1,8 @@
 """The artifact of a report: an RO-Crate 1.1 in a zip archive, the same bytes for the same results.
 
 It contains the report, its tables and their inputs, and the claims with the commands that check
-them, for an artifact committee. Traces are not contained, but listed with address and digest.
+them, for an artifact committee. Traces are not part of the archive, which lists their addresses and
+digests.
 """
 
 import io

@@ -50,7 +50,7 @@ def claims(tables: Tables, config: str) -> pd.DataFrame:
     }
     there = (
         of_table for name, of_table in each.items() if name in tables
-    )  # as far as questions exist
+    )  # of the installed questions
     found = [row for of_table in there for row in of_table(tables)]
     rows = [
         {
@@ -123,7 +123,7 @@ def _tuned(tables: Tables) -> Iterator[Record]:
             near = [row["near_low"], row["near_high"]]
             if pd.notna(near).all():
                 found += near
-                said = f"{said}, with the range of its nearly best trials"
+                said = f"{said}, with its range over the nearly best trials"
             yield _claim("search_parameters", said, found, row["unit"], "study", name)
 
 

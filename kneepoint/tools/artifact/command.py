@@ -29,8 +29,8 @@ def command(into: Path, config: Path, as_json: bool) -> None:
     The archive contains the report, the tables as Parquet and CSV, the configuration with its
     published tables, digests of all inputs, licence, authors, instructions to rerun everything, and
     claims.csv: each claim with its value, its tolerance and the command that checks it. Traces are
-    listed by their addresses, not contained. Equal results give equal bytes. The report must exist
-    and be up to date.
+    not part of the archive, which lists their addresses. Equal results give equal bytes. The report
+    must exist and be up to date.
     """
     from kneepoint.tools.artifact.archive import write_artifact
 

@@ -74,7 +74,7 @@ def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str,
     with suppress(KneepointError):  # --json-stream-full-output: an object on many lines
         if not any(records):
             return found, ()
-    return found, ("left out: what follows the stream's end",)
+    return found, ("left out: content after the stream's end",)
 
 
 _LATER_S = 0.5
@@ -123,7 +123,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         flows.append({"name": "reverse", "throughput_mbps": back.mbps, **back.told})
         flows[-1]["controller"] = str(end.get("sender_tcp_congestion", ""))
         way = "received" if _is_server(start) else "sent"
-        notes += (f"of both directions, the figures are of the data that this end {way}",)
+        notes += (f"of the two directions, the figures describe the data that this end {way}",)
     series = {
         over_time.RATES[-1]: (begins, [each["sum"]["bits_per_second"] / 1e6 for each in every])
     }

@@ -219,7 +219,7 @@ def _measurement(
     if any(flow.newest is not None for flow in own.values()):
         sums["retransmissions"] = sum(flow.retransmissions for flow in own.values())
     named = [("all", sums)] + [(name_of(key), flow.figures()) for key, flow in own.items()]
-    absent = ["capacity, queue, signal and queueing delay: packets alone do not tell them"]
+    absent = ["capacity, queue, signal and queueing delay: packets alone do not show them"]
     absent.append("loss and one-way delay: import captures of both ends")
     if "rtt_mean_ms" not in sums:
         absent.append("RTT: no segment was acknowledged")

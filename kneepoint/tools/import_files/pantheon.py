@@ -223,7 +223,7 @@ class _Log:
         if not self.delivered:
             return "no packet departed; did a flow run?"
         if not self.last_us:
-            return "all events have the same time; did it run on?"
+            return "all events have the same time; did the tunnel run?"
         return None
 
     def capacity_mbps(self) -> float:

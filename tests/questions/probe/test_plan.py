@@ -125,7 +125,7 @@ def test_run_that_fails_among_others_ends_the_climb() -> None:
 
 
 def test_lone_run_that_fails_is_an_error() -> None:
-    with pytest.raises(KneepointError, match="probe: even a lone run fails: no tunnel"):
+    with pytest.raises(KneepointError, match="probe: even a single run fails: no tunnel"):
         climbed(WANTED, lambda spec: RunRecord(spec.run_id, "fault", "no tunnel"))
 
 

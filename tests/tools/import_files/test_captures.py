@@ -1,5 +1,5 @@
-"""Captures with offloads, on several interfaces and in every container: right, or an error of one
-line."""
+"""Captures with offloads, on several interfaces and in every container: they are read correctly, or
+refused in one line."""
 
 import gzip
 import struct

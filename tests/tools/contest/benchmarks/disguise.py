@@ -1,4 +1,5 @@
-"""Whether honest senders rank on disguised recordings as on the recordings themselves.
+"""Whether honest senders have the same ranks on disguised recordings as on the recordings
+themselves.
 
     python -m tests.tools.contest.benchmarks.disguise [--secrets N]
 
