@@ -1,11 +1,5 @@
-// Calls methods of the emulator, one [NAME, ARGUMENT...] per line of stdin, and prints each answer
-// as JSON. `digest` prints the SHA-256 of a text and forgets the text; `trap` makes a run that a
-// trap ends.
-import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { Emulator } from "../../controllers/wasm/emulator.mjs";
-
+// Calls methods of the emulator, in Node.js or in a page. `digest` returns the SHA-256 of a text and
+// forgets the text; `trap` makes a run that a trap ends.
 let traps = false;
 const { Instance } = WebAssembly;
 WebAssembly.Instance = class {
@@ -14,24 +8,27 @@ WebAssembly.Instance = class {
     this.exports = { ...exports, run: () => (traps ? exports.room(2 ** 31) : exports.run()) };
   }
 };
-const emulator = new Emulator(new WebAssembly.Module(readFileSync(process.argv[2])));
-const methods = {
-  digest(name) {
-    const text = emulator.read(name);
+const METHODS = {
+  async digest(emulator, name) {
+    const text = new TextEncoder().encode(emulator.read(name));
     emulator.write(name, "");
-    return createHash("sha256").update(text).digest("hex");
+    const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", text));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   },
-  trap(line) {
+  trap(emulator, line) {
     traps = true;
     const answer = emulator.run(line);
     traps = false;
     return answer;
   },
-  bytesOfMemory: () => emulator.bytesOfMemory,
+  bytesOfMemory: (emulator) => emulator.bytesOfMemory,
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const [name, ...texts] = JSON.parse(line);
-  const answer = name in methods ? methods[name](...texts) : emulator[name](...texts);
-  process.stdout.write(`${JSON.stringify(answer)}\n`);
+// Returns the answers to calls [NAME, ARGUMENT...].
+export async function answersTo(emulator, calls) {
+  const answers = [];
+  for (const [name, ...texts] of calls) {
+    answers.push(await (METHODS[name] ? METHODS[name](emulator, ...texts) : emulator[name](...texts)));
+  }
+  return answers;
 }

@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 
 MODULE = ROOT / "build/kneepoint.wasm"
 EMULATOR = ROOT / "controllers/wasm/emulator.mjs"
+ANSWERS = ROOT / "tests/wasm/answers.mjs"
 MISSING = next(
     (
         reason
@@ -29,25 +30,12 @@ MISSING = next(
 Call = tuple[str, ...]
 """The name of a method of emulator.mjs, or of answers.mjs, and its arguments."""
 _AT_ONCE = 50
-_ANSWER = """
-let emulator;
-const digest = async (name) => {
-  const text = new TextEncoder().encode(emulator.read(name));
-  emulator.write(name, "");
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", text));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-};
-async function start(module) {
-  const bytes = Uint8Array.from(atob(module), (sign) => sign.charCodeAt(0));
-  emulator = new Emulator(await WebAssembly.compile(bytes));
-}
-async function answer(calls) {
-  const answers = [];
-  for (const [name, ...texts] of calls) {
-    answers.push(await (name === "digest" ? digest(...texts) : emulator[name](...texts)));
-  }
-  return answers;
-}
+_NODE = f"""
+import {{ readFileSync }} from "node:fs";
+import {{ Emulator }} from "{EMULATOR}";
+import {{ answersTo }} from "{ANSWERS}";
+const emulator = new Emulator(new WebAssembly.Module(readFileSync("{MODULE}")));
+process.stdout.write(JSON.stringify(await answersTo(emulator, JSON.parse(readFileSync(0)))));
 """
 
 needs_module = pytest.mark.skipif(bool(MISSING), reason=f"NOT TESTED without {MISSING}")
@@ -55,22 +43,27 @@ needs_module = pytest.mark.skipif(bool(MISSING), reason=f"NOT TESTED without {MI
 
 def answers_in_node(calls: Iterable[Call]) -> list[Any]:
     """Returns the answers of the emulator's methods in Node.js."""
-    lines = "".join(f"{json.dumps(call)}\n" for call in calls)
-    command = ["node", str(Path(__file__).with_name("answers.mjs")), str(MODULE)]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    command = ["node", "--input-type=module", "--eval", _NODE]
+    given = json.dumps([*calls])
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=True)
+    answers: list[Any] = json.loads(done.stdout)
+    return answers
 
 
 def answers_in_chromium(calls: Iterable[Call], folder: Path) -> list[Any]:
     """Returns the answers of the emulator's methods in a page of chromium, opened from a file."""
-    emulator = EMULATOR.read_text(encoding="utf-8").replace("export ", "")
+    scripts = (each.read_text(encoding="utf-8") for each in (EMULATOR, ANSWERS))
     path = folder / "page.html"
-    path.write_text(f"<script>{emulator}{_ANSWER}</script>", encoding="utf-8")
+    path.write_text(f"<script>{''.join(scripts).replace('export ', '')}</script>")
+    module = base64.b64encode(MODULE.read_bytes()).decode()
     waiting, answers = list(calls), []
     with browser(folder) as page:
         page.open(path.as_uri())
-        page.evaluate(f"start('{base64.b64encode(MODULE.read_bytes()).decode()}')")
+        page.evaluate(
+            f"WebAssembly.compile(Uint8Array.from(atob('{module}'), (sign) => sign.charCodeAt(0)))"
+            ".then((module) => { window.emulator = new Emulator(module); })"
+        )
         for first in range(0, len(waiting), _AT_ONCE):
             some = json.dumps(waiting[first : first + _AT_ONCE])
-            answers += page.evaluate(f"answer({some})")
+            answers += page.evaluate(f"answersTo(emulator, {some})")
     return answers
