@@ -7,7 +7,6 @@ millisecond at each change of a slider. Libraries of general charts are five to 
 large.
 """
 
-import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import read_bytes, sha256_of, write_whole
 from kneepoint.common.places import BUILT
+from kneepoint.common.programs import complaint, find_program, run_program
 
 _VERSION = "1.6.32"
 _SHA256 = {
@@ -23,17 +23,7 @@ _SHA256 = {
     "uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
 }
 """The files of the package that a page needs; the whole is three times as large."""
-_LONGEST_S = 60
 FOLDER = f"uplot-{_VERSION}"
-
-
-def _verified(name: str, content: bytes, where: object) -> bytes:
-    if sha256_of(content) != _SHA256[name]:
-        raise KneepointError(
-            f"{where} has SHA-256 {sha256_of(content)}, not {_SHA256[name]}; remove it and run "
-            "make wasm"
-        )
-    return content
 
 
 def read_library(build: Path) -> tuple[str, str]:
@@ -44,35 +34,35 @@ def read_library(build: Path) -> tuple[str, str]:
 
     def text(name: str) -> str:
         path = build / FOLDER / name
-        return _verified(name, read_bytes(path, "run make wasm"), path).decode()
+        content = read_bytes(path, "run make wasm")
+        if sha256_of(content) != _SHA256[name]:
+            raise KneepointError(
+                f"{path} has SHA-256 {sha256_of(content)}, not {_SHA256[name]}; remove it and run "
+                "make wasm"
+            )
+        return content.decode()
 
     return f"/*\n{text('LICENSE')}*/\n{text('uPlot.iife.min.js')}", text("uPlot.min.css")
 
 
 def main() -> None:
     """Fetches the library unless build/ already has its files."""
-    if all((BUILT / FOLDER / name).is_file() for name in _SHA256):
-        return
-    for name, content in _fetched().items():
-        write_whole(BUILT / FOLDER / name, _verified(name, content, f"npm's {name}"))
+    if not all((BUILT / FOLDER / name).is_file() for name in _SHA256):
+        _fetch(BUILT / FOLDER)
+    read_library(BUILT)
 
 
-def _fetched() -> dict[str, bytes]:
-    """Returns the files of the package, by their names."""
+def _fetch(into: Path) -> None:
+    npm = str(find_program("npm", "install Node.js, which fetches uPlot"))
     with tempfile.TemporaryDirectory() as folder:
-        command = ["npm", "pack", f"uplot@{_VERSION}", f"--pack-destination={folder}"]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True, timeout=_LONGEST_S)
-        except FileNotFoundError:
-            raise KneepointError("npm, which fetches uPlot, is missing; install Node.js") from None
-        except subprocess.TimeoutExpired:
-            raise KneepointError(f"{' '.join(command[:3])}: no answer; check the network") from None
-        except subprocess.CalledProcessError as error:
-            said = (error.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise KneepointError(f"{' '.join(command[:3])}: {said}; check the network") from None
+        done = run_program([npm, "pack", f"uplot@{_VERSION}"], Path(folder))
+        if done.returncode != 0:
+            raise KneepointError(f"npm pack uplot: {complaint(done)}; check the network")
         with tarfile.open(Path(folder) / f"{FOLDER}.tgz") as package:
-            files = {Path(each.name).name: package.extractfile(each) for each in package}
-            return {name: file.read() for name in _SHA256 if (file := files.get(name))}
+            for member in package:
+                name = Path(member.name).name
+                if name in _SHA256 and (file := package.extractfile(member)):
+                    write_whole(into / name, file.read())
 
 
 if __name__ == "__main__":
