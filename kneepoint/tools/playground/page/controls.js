@@ -47,18 +47,12 @@ export function slider(parameter, value, onchange) {
   };
   let present = value;
   const tell = (number) => {
-    present = number;
     show(number);
+    if (number === present) return;
+    present = number;
     onchange(number);
   };
-  range.oninput = () => {
-    const number = numberAt(range.value / STEPS);
-    if (number !== present) {
-      present = exact.value = number;
-      range.setAttribute("aria-valuetext", `${number} ${unit}`);
-      onchange(number);
-    }
-  };
+  range.oninput = () => tell(numberAt(range.value / STEPS));
   // A key moves to the next whole number if a step of the slider is smaller.
   range.onkeydown = (event) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
@@ -69,7 +63,7 @@ export function slider(parameter, value, onchange) {
     const next = numberAt(Math.min(1, Math.max(0, at / STEPS)));
     tell(isWhole && Math.abs(next - present) < 1 ? present + by : next);
   };
-  exact.onchange = () => (exact.value === "" || !Number.isFinite(exact.valueAsNumber) ? show(present) : tell(exact.valueAsNumber));
+  exact.onchange = () => tell(Number.isFinite(exact.valueAsNumber) ? exact.valueAsNumber : present);
   show(value);
   return element(
     "div",
