@@ -1,11 +1,11 @@
 #include "wasm/rule_answer.hh"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/limits.hh"
@@ -18,15 +18,12 @@ namespace kneepoint {
 
 namespace {
 
-// Sets the rule's numbers, and returns its other parameters.
-RuleDefaults apply(std::string_view settings, ParsedRule& rule) {
-  RuleDefaults others;
-  std::map<std::string, double*, std::less<>> places{{"widest_window", &others.widest_window},
-                                                     {"initial_window", &others.initial_window},
-                                                     {"keepalive_ms", &others.keepalive_ms}};
-  for (size_t k = 0; k < rule.literals.size(); ++k) {
-    places["number_" + std::to_string(k)] = &rule.literals[k].value;
-  }
+RuleDefaults defaults_of(std::string_view settings) {
+  RuleDefaults defaults;
+  const std::map<std::string, double*, std::less<>> places{
+      {"widest_window", &defaults.widest_window},
+      {"initial_window", &defaults.initial_window},
+      {"keepalive_ms", &defaults.keepalive_ms}};
   for (const std::string& word : split_words(settings)) {
     const size_t end = std::min(word.find('='), word.size());
     const auto place = places.find(word.substr(0, end));
@@ -36,7 +33,7 @@ RuleDefaults apply(std::string_view settings, ParsedRule& rule) {
     }
     *place->second = to_real(word.substr(std::min(end + 1, word.size())), place->first);
   }
-  return others;
+  return defaults;
 }
 
 // Of UTF-8 as JavaScript counts: characters of four bytes count twice.
@@ -62,30 +59,25 @@ void describe(JsonWriter& json, const ParsedRule& rule, size_t number, std::stri
   const auto before = std::ranges::count_if(rule.literals, [&](const RuleLiteral& other) {
     return other.begin < own.begin and line_of(text, other.begin) == line;
   });
-  const double near = std::abs(value) / 4;
-  const double far = std::abs(value) * 4;
+  const auto [low, high] = value == 0 ? std::pair{-1.0, 1.0} : std::minmax({value / 4, value * 4});
   json.begin_object()
       .field("name", "number_" + std::to_string(number))
       .field("type", "real")
       .field("default", value)
-      .field("low", value > 0   ? near
-                    : value < 0 ? -far
-                                : -1)
-      .field("high", value > 0   ? far
-                     : value < 0 ? -near
-                                 : 1)
+      .field("low", low)
+      .field("high", high)
       .field("min", -infinity)
       .field("max", infinity)
       .field("scale", value > 0 ? "log" : "linear")
       .field("unit", "1")
       .field("meaning", "number " + std::to_string(before + 1) + " of line " + std::to_string(line))
+      .field("place", place(text, own.begin, own.end))
       .end_object();
 }
 
 std::string refused(std::string_view text, const RuleError& error) {
-  const bool is_whole = error.begin == error.end and error.begin == 0;
   const std::string where =
-      is_whole ? "the rule" : "line " + std::to_string(line_of(text, error.begin)) + ":";
+      error.end == 0 ? "the rule" : "line " + std::to_string(line_of(text, error.begin)) + ":";
   return JsonWriter()
       .begin_object()
       .field("status", "error")
@@ -99,17 +91,13 @@ std::string refused(std::string_view text, const RuleError& error) {
 
 std::string answer_rule(std::string_view settings, std::string_view text) {
   try {
-    ParsedRule rule = parse_rule(text);
-    const RuleDefaults defaults = apply(settings, rule);
+    const ParsedRule rule = parse_rule(text);
+    const RuleDefaults defaults = defaults_of(settings);
     JsonWriter json;
     json.begin_object().key("parameters").begin_object();
     for (const auto& [name, value] : rule.parameters()) json.field(name, value);
-    json.end_object().field("operators", uint64_t{rule.operators()}).key("numbers").begin_array();
+    json.end_object().key("numbers").begin_array();
     for (size_t k = 0; k < rule.literals.size(); ++k) describe(json, rule, k, text);
-    json.end_array().key("places").begin_array();
-    for (const RuleLiteral& literal : rule.literals) {
-      json.value(place(text, literal.begin, literal.end));
-    }
     return json.end_array()
         .field("controller", controller_source(rule, text, defaults))
         .field("entry", entry_source(rule, text, defaults))

@@ -48,16 +48,15 @@ class Compiler {
       return std::ranges::find(rule_.program, output) != rule_.program.end();
     };
     if (not sets(rules::set_w) and not sets(rules::set_window)) {
-      throw RuleError("sets neither w nor window; assign one", text_.size(), text_.size());
+      throw RuleError("sets neither w nor window; assign one");
     }
     const size_t operations = rule_.program.size();
     const size_t numbers = rule_.literals.size();
     if (operations > rules::codes * rules::per_code or numbers > rules::numbers) {
       throw RuleError("has " + std::to_string(operations) + " operations and " +
-                          std::to_string(numbers) + " numbers; at most " +
-                          std::to_string(rules::codes * rules::per_code) + " and " +
-                          std::to_string(rules::numbers) + " fit",
-                      0, text_.size());
+                      std::to_string(numbers) + " numbers; at most " +
+                      std::to_string(rules::codes * rules::per_code) + " and " +
+                      std::to_string(rules::numbers) + " fit");
     }
     return std::move(rule_);
   }
@@ -204,12 +203,6 @@ size_t characters(std::string_view text) {
 
 }  // namespace
 
-size_t ParsedRule::operators() const {
-  return static_cast<size_t>(std::ranges::count_if(program, [](size_t operation) {
-    return operation >= rules::first_computation and operation < rules::first_output;
-  }));
-}
-
 Parameters::Values ParsedRule::parameters() const {
   Parameters::Values values;
   for (size_t i = 0; i < rules::codes; ++i) {
@@ -228,8 +221,7 @@ Parameters::Values ParsedRule::parameters() const {
 
 ParsedRule parse_rule(std::string_view text) {
   if (characters(text) > max_characters) {
-    throw RuleError("has more than " + std::to_string(max_characters) + " characters; shorten it",
-                    0, 0);
+    throw RuleError("has more than " + std::to_string(max_characters) + " characters; shorten it");
   }
   const RuleTree tree = read_rule(text);
   Compiler compiler(text);

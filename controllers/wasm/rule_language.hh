@@ -12,10 +12,10 @@
 
 namespace kneepoint {
 
-// A mistake, and the bytes of the text that are wrong: [begin, end).
+// A mistake, and the bytes of the text that are wrong: [begin, end); none if the whole rule is.
 class RuleError : public std::invalid_argument {
  public:
-  RuleError(const std::string& reason, size_t first, size_t last)
+  explicit RuleError(const std::string& reason, size_t first = 0, size_t last = 0)
       : std::invalid_argument(reason), begin(first), end(last) {}
 
   size_t begin;
@@ -29,9 +29,6 @@ struct RuleLiteral {
 };
 
 struct ParsedRule {
-  // Of operations, filters such as ewma included.
-  size_t operators() const;
-
   // All that encode it; what it does not need is 0.
   Parameters::Values parameters() const;
 

@@ -141,7 +141,10 @@ class Parser {
     if (signs.find(first) != std::string_view::npos) return {TokenKind::sign, begin, end};
     while ((static_cast<unsigned char>(at(end)) & 0xc0) == 0x80) ++end;  // the rest of UTF-8
     const std::string character(text_.substr(begin, end - begin));
-    throw RuleError("has a '" + one_line(character.c_str()) + "'; " + all_operations(), begin, end);
+    const bool is_ascii = end == begin + 1;
+    throw RuleError("has a '" + one_line(character.c_str()) + "'; " +
+                        (is_ascii ? all_operations() : "outside comments, write ASCII only"),
+                    begin, end);
   }
 
   // Past the digits at a place, with single underscores between them.

@@ -314,4 +314,4 @@ def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
 
 
 MIN_NOISE = 0.002
-"""Minimum standard deviation of a measurement, even if all runs agree."""
+"""Least standard deviation of a measurement, even if all runs agree."""

@@ -39,7 +39,7 @@ def run_for_real(results: Path) -> None:
         "calibration": "fit",
         "agreement": "windows",
         "again": "windows",
-        **synthetic.of_questions("real_results"),
+        "real_showcase": "showcase",
     }.items():
         shutil.copytree(results / original, results / name)
     levels = [{"concurrency": n, "agrees": n == 1, "reason": ""} for n in (1, 2)]

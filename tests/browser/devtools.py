@@ -13,7 +13,7 @@ from typing import Any
 from tests.browser import chromium
 
 _LONGEST_S = 120
-_KEYS = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37}
+_KEYS = {"Tab": 9, "Enter": 13, "ArrowRight": 39, "ArrowLeft": 37, "ArrowDown": 40}
 
 
 class Page:
@@ -63,10 +63,15 @@ class Page:
         elif event.get("method") == "Log.entryAdded" and told["entry"]["level"] == "error":
             self.problems.append(told["entry"]["text"])
 
-    def open(self, url: str) -> None:
-        """Opens a page, even if only the end of the address differs from the present page's."""
-        for each in ("about:blank", url):
-            self._leave(partial(self.send, "Page.navigate", url=each))
+    def open(self, url: str, pages: int = 1) -> None:
+        """Opens a page, even if only the end of the address differs from the present page's.
+
+        Args:
+            url: the address.
+            pages: number of pages that load, if the page leads to another page at once.
+        """
+        self._leave(partial(self.send, "Page.navigate", url="about:blank"))
+        self._leave(partial(self.send, "Page.navigate", url=url), pages)
 
     def follow(self, url: str) -> None:
         """Opens an address that only the present page knows."""
@@ -74,10 +79,10 @@ class Page:
             lambda: self.evaluate(f"setTimeout(() => (location = {json.dumps(url)})); null")
         )
 
-    def _leave(self, go: Callable[[], object]) -> None:
+    def _leave(self, go: Callable[[], object], pages: int = 1) -> None:
         before = self._loads
         go()
-        while self._loads == before:
+        while self._loads < before + pages:
             self.send("Browser.getVersion")  # its answer follows the page's events
 
     def evaluate(self, expression: str) -> Any:

@@ -20,7 +20,6 @@ from kneepoint.tools.playground.state import State
 MODULE = "kneepoint.wasm"
 EMULATOR = TOOL / "controllers/wasm/emulator.mjs"
 SOURCES = Path(__file__).with_name("page")
-_REPORT = "report"
 _TITLE = "The knee, in the browser"
 _PLACE = re.compile(r"\{\{ (\w+) \}\}")
 _SIGNS = re.compile(r"[%#<\n]")
@@ -73,7 +72,8 @@ def make_page(
     library, library_style = read_library(build)
     sources = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("*.js")}
     worker = script(EMULATOR) + sources.pop("worker")
-    sources.pop(_REPORT)
+    for name in ("report", *(() if exercise else ("exercise",))):
+        del sources[name]
     imports = {f"kneepoint/{name}": _as_data_url(text) for name, text in sorted(sources.items())}
     data = {
         "defaults": State().model_dump(),

@@ -25,9 +25,10 @@ def settle(page: Page) -> None:
     page.wait_for("document.getElementById('pictures').ariaBusy === 'false'")
 
 
-def slide(page: Page, name: str, share: float) -> None:
+def slide(page: Page, name: str, share: float, *, settles: bool = True) -> None:
     page.evaluate(
         f"(() => {{ const slider = {SLIDER.format(name)}; slider.value = {1000 * share};"
         "slider.dispatchEvent(new Event('input')); })()"
     )
-    settle(page)
+    if settles:
+        settle(page)

@@ -59,6 +59,15 @@ def test_keys_move_a_slider_by_one_packet(opened: Page, url: str) -> None:
     assert opened.evaluate("location.hash").endswith("set.window=22")
 
 
+def test_a_choice_by_keys_keeps_the_focus(opened: Page, url: str) -> None:
+    show(opened, url)
+    opened.evaluate("document.querySelector('#conditions select').focus()")
+    for link in ("constant", "port"):
+        opened.press("ArrowDown")
+        opened.wait_for(f"location.hash.includes('link={link}')")
+        assert opened.evaluate("document.activeElement.value") == link
+
+
 def test_everything_is_reached_by_the_tabulator(opened: Page, url: str) -> None:
     show(opened, url)
     controls = "select, input, button, summary"

@@ -22,7 +22,7 @@ from kneepoint.tools.playground.in_report import address, in_report
 from kneepoint.tools.playground.links import shipped_links
 from tests.browser.devtools import Page
 from tests.controllers.emulator import EMULATE
-from tests.tools.playground.page_steps import POWER, show
+from tests.tools.playground.page_steps import POWER, STATUS, show
 
 LINK = PreparedLink("slow.trace", "a" * 64)
 PIE = "pie:qdelay_ref=15,max_burst=150"
@@ -128,6 +128,12 @@ def test_a_run_of_a_report_opens_with_its_seed(
     assert url.startswith("blob:") and url.endswith("&seed=7")
     opened.follow(url)
     power = opened.wait_for("document.querySelector('#numbers td')?.title")
+    opened.evaluate("Object.defineProperty(navigator, 'clipboard', {}); null")
+    opened.evaluate("document.getElementById('copy').click()")
+    link = opened.evaluate(f"{STATUS}.textContent")
+    assert link.startswith(f"{report.as_uri()}#controller=")
+    opened.open(link, pages=2)  # the report, which opens the playground
+    assert opened.wait_for("document.querySelector('#numbers td')?.title") == power
     alone = tmp_path / "playground.html"
     alone.write_text(playground, encoding="utf-8")
     show(opened, f"{alone.as_uri()}#{url.partition('#')[2]}")

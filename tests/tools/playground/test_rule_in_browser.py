@@ -38,6 +38,14 @@ SHORT = "w = w + 0.1 if rtt < 40 else w - 0.5"
 FOUND = EXAMPLES["Found by a search"]
 AREA = "document.querySelector('textarea')"
 MISTAKE = "document.querySelector('.mistake').textContent"
+STUCK = """(() => { // a worker that has begun a run hears nothing further
+  const { postMessage } = Worker.prototype;
+  let busy;
+  Worker.prototype.postMessage = function (job) {
+    if (job.kind === "run") busy ??= this;
+    if (busy !== this) postMessage.call(this, job);
+  };
+})()"""
 COPIED = "document.querySelector('pre[role=region]:not([hidden])')?.textContent"
 
 
@@ -58,6 +66,12 @@ def type_good(page: Page, text: str) -> None:
     type_(page, text)
     page.wait_for(f"location.hash !== {json.dumps(before)}")
     settle(page)
+
+
+def press(page: Page, name: str) -> None:
+    """Presses a button of the editor."""
+    buttons = "[...document.querySelectorAll('.rule button')]"
+    page.evaluate(f"{buttons}.find((each) => each.textContent === {json.dumps(name)}).click()")
 
 
 def text_of(page: Page) -> Any:
@@ -83,7 +97,9 @@ def test_digits_are_the_digits_of_the_command(
 def test_a_typed_rule_runs_and_its_address_shows_it_again(opened: Page, url: str) -> None:
     show(opened, url + address(SHORT))
     first = opened.evaluate(POWER)
-    text = "target = 60 # ms: 100 % & more é\nw = w + 3 * w ** -1 if rtt < target else 0.9 * w"
+    text = (
+        "target = 60 # ms: 100 % & <b>more</b> é\nw = w + 3 * w ** -1 if rtt < target else 0.9 * w"
+    )
     type_good(opened, text)
     second = opened.evaluate(POWER)
     assert second != first and opened.problems == []
@@ -100,6 +116,8 @@ def test_a_typed_rule_runs_and_its_address_shows_it_again(opened: Page, url: str
         ("q = owd\nw = q + w", "q + w", "line 2"),
         ("w = (w + 1", "", "line 1"),
         ("w = w + " + "1 + " * 10**6 + "1", "", "4000"),
+        ("w = 1 # \u2028\nx = 1" + "\nx = x + 1" * 40, "", "the rule has"),
+        ("w = w\u200b + 1", "\u200b", "ASCII"),
         ("", "", "neither w nor window"),
     ],
 )
@@ -113,7 +131,9 @@ def test_a_mistake_is_marked_and_the_last_picture_stays(
     )
     line = opened.wait_for(MISTAKE)
     assert told in line and "\n" not in line
-    assert opened.evaluate("document.querySelector('.rule mark').textContent.trim()") == marked
+    assert (
+        opened.evaluate("document.querySelector('.rule mark')?.textContent.trim() ?? ''") == marked
+    )
     assert opened.evaluate(f"{AREA}.ariaInvalid") == "true"
     described = f"document.getElementById({AREA}.getAttribute('aria-describedby')).textContent"
     assert opened.evaluate(described) == line
@@ -157,6 +177,76 @@ def test_sliders_write_numbers_into_the_text(opened: Page, url: str) -> None:
     assert opened.evaluate("document.querySelectorAll('.rule .slider').length") == 3
 
 
+@pytest.mark.parametrize(
+    ("text", "value", "written"),
+    [
+        ("w = w + 0.1", "40.12345", "w = w + 40.12345"),
+        ("w = 30 - 5 ** 2", "-5", "w = 30 - (-5) ** 2"),
+        ("w = w ** -0.5", "2", "w = w ** 2"),
+    ],
+)
+def test_an_exact_number_is_written_as_it_is(
+    opened: Page, url: str, text: str, value: str, written: str
+) -> None:
+    show(opened, url + address(text))
+    which = 1 if "30" in text else 0
+    number = f"document.querySelectorAll('.rule input[type=number]')[{which}]"
+    opened.wait_for(number)
+    opened.evaluate(f"{number}.value = '{value}'; {number}.onchange()")
+    opened.wait_for(f"{AREA}.value === '{written}'")
+    settle(opened)
+    assert opened.evaluate(MISTAKE) == "" and not opened.evaluate(WRONG)
+
+
+def test_the_key_back_returns_from_an_example_to_the_own_rule(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    type_good(opened, "w = 7 # mine")
+    power = opened.evaluate(POWER)
+    press(opened, "Found by a search")
+    opened.wait_for(f"{POWER} !== '{power}'")
+    assert text_of(opened) == FOUND
+    type_(opened, "w = lenght")
+    opened.wait_for(MISTAKE)
+    press(opened, "Found by a search")
+    opened.wait_for(f"!{MISTAKE}")
+    assert text_of(opened) == FOUND
+    opened.evaluate("history.go(-2)")
+    opened.wait_for(f"{POWER} === '{power}'")
+    assert text_of(opened) == "w = 7 # mine"
+
+
+def test_a_mistake_is_told_during_a_long_run_and_a_change_ends_the_run(
+    opened: Page, url: str
+) -> None:
+    show(opened, url + address(SHORT))
+    power = opened.evaluate(POWER)
+    opened.evaluate(STUCK)
+    slide(opened, "delay_ms", 0.5, settles=False)
+    type_(opened, "w = lenght")
+    assert "lenght" in opened.wait_for(MISTAKE)
+    opened.evaluate("performance.now = () => 1e9; null")
+    type_good(opened, "w = 9")
+    assert opened.evaluate(POWER) != power and not opened.evaluate(WRONG)
+
+
+def test_a_rule_runs_beside_itself(opened: Page, url: str) -> None:
+    powers = set()
+    for more in ("", "&beside=rule", '&further={"flows":[{},{}]}'):
+        show(opened, url + address("w = 9", more))
+        powers.add(opened.evaluate(POWER))
+    assert len(powers) == 2
+
+
+def test_a_text_that_is_no_unicode_has_an_address(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    opened.evaluate(
+        f"{AREA}.value = 'w = 9 # \\ud800'; {AREA}.dispatchEvent(new Event('input')); null"
+    )
+    opened.wait_for("location.hash.includes('9')")
+    settle(opened)
+    assert opened.problems == []
+
+
 def test_a_number_is_swept_and_a_point_writes_its_value(opened: Page, url: str) -> None:
     show(opened, url + address(SHORT, "&sweep=number_0"))
     knee = opened.wait_for(f"document.querySelector('#swept').value === 'number_0' && {SWEPT}")
@@ -192,6 +282,7 @@ def test_two_rules_stand_side_by_side(opened: Page, url: str) -> None:
         ("#rule=w+=+w", "rule"),
         ("#controller=rule&b=rule&b.rule=w+=", "b_rule"),
         ("#controller=rule&rule=w+=+w&set.code_0=7", "code_0"),
+        ("#controller=rule&rule=w+=+w+%2B+1&set.number_0=7", "number_0"),
     ],
 )
 def test_a_broken_address_changes_nothing(opened: Page, url: str, hash_: str, told: str) -> None:
@@ -233,15 +324,18 @@ def study_in(folder: Path, text: str) -> Workflow:
 def test_a_copied_study_is_valid_and_searches_the_numbers(
     opened: Page, url: str, tmp_path: Path
 ) -> None:
-    text = "x = 0 - 1e-7\nw = w + (-0.2 if x > 1e20 else 0.1)"
+    text = "x = 0 - 1e-7 # \u2028title: another\nw = w + (-0.2 if x > 1e20 else 0.1)"
     show(opened, url + "#controller=rule&link=synthetic-medium&set.initial_window=7")
     type_good(opened, text)
-    opened.evaluate("document.querySelector('.copies button').click()")
+    press(opened, "a study")
     study = study_in(tmp_path, opened.wait_for(COPIED)).studies["my-rule"]
     assert study.networks == ("synthetic-medium",) and study.parameters["initial_window"] == 7
     values = {f"number_{k}": value for k, value in enumerate((0, 1e-7, 1e20, -0.2, 0.1))}
     assert study.space.keys() == values.keys() and study.parameters["code_0"] > 0
     assert all(study.space[name].contains(value) for name, value in values.items())
+    slide(opened, "delay_ms", 0.9)  # the link, but not the path, of a shipped network
+    press(opened, "a study")
+    opened.wait_for(f"{COPIED}.includes('your-network')")
 
 
 @pytest.mark.parametrize(("width", "is_dark"), [(1400, False), (390, False), (1400, True)])
@@ -249,7 +343,7 @@ def test_the_editor_violates_no_rule_of_axe_and_fits_its_width(
     opened: Page, url: str, width: int, is_dark: bool
 ) -> None:
     show(opened, url + address(FOUND, "&b=rule"), width, is_dark=is_dark)
-    opened.evaluate("document.querySelector('.copies button').click()")
+    press(opened, "a study")
     opened.wait_for(COPIED)
     opened.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     for text in (FOUND, "w = lenght"):

@@ -109,6 +109,9 @@ def test_a_broken_address_later_keeps_the_state(
         ("#queue=droptail:packets=none", "packets"),
         ("#link=constant&rate_mbps=0", "rate_mbps"),
         ("#link=constant&duration_s=-1", "duration_s"),
+        ('#further={"flows":null}', "scenario"),
+        ('#further={"flows":3}', "scenario"),
+        ('#further={"uplink":null}', "scenario"),
         ("#link=file&uplink=lte.trace:" + "a" * 64, "lte.trace"),
     ],
 )

@@ -1,5 +1,6 @@
 // The page's side of the worker: sends jobs, and replaces a worker that hangs or failed.
 const LONGEST_MS = 20000;
+const LONG_MS = 1000; // of a job that a newer job need not wait for
 
 export class Emulator {
   #module;
@@ -8,6 +9,8 @@ export class Emulator {
   #waiting = new Map();
   #known = new Map(); // texts of traces, by name
   #last = 0;
+  #began = 0; // time at which the worker began its present job
+  #timer;
 
   /**
    * @param {WebAssembly.Module} module the compiled kneepoint.wasm
@@ -47,9 +50,9 @@ export class Emulator {
   /**
    * Asks about a rule.
    * @param {string} text the rule
-   * @param {object} set values of the parameters of controller `rule`, by name
+   * @param {object} set parameters of the controller `rule` that do not encode it, by name, for its C++
    */
-  async rule(text, set) {
+  async rule(text, set = {}) {
     if (!this.#worker) await this.start();
     return this.#ask({ kind: "rule", text, settings: Object.entries(set).map((pair) => pair.join("=")).join(" ") });
   }
@@ -57,29 +60,39 @@ export class Emulator {
   #ask(job) {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#end("the run took too long and was ended; shorten the link"), LONGEST_MS);
-      this.#waiting.set(id, { resolve, reject, timer });
+      this.#waiting.set(id, { resolve, reject });
+      if (this.#waiting.size === 1) this.#watch();
       this.#worker.postMessage({ id, ...job });
     });
+  }
+
+  /** Ends a job that has taken long, and the jobs that wait: a newer job makes them needless. */
+  hurry() {
+    if (this.#waiting.size && performance.now() - this.#began > LONG_MS) this.#end("a newer run ended this run");
+  }
+
+  // Gives the job that the worker now begins its time.
+  #watch() {
+    this.#began = performance.now();
+    this.#timer = setTimeout(() => this.#end("the run took too long and was ended; shorten the link"), LONGEST_MS);
   }
 
   #settle({ id, result, reason, broken }) {
     const job = this.#waiting.get(id);
     if (!job) return;
     this.#waiting.delete(id);
-    clearTimeout(job.timer);
+    clearTimeout(this.#timer);
+    if (this.#waiting.size) this.#watch();
     if (reason === undefined) job.resolve(result);
     else job.reject(new Error(reason));
     if (broken) this.#end("the emulator failed and was started again");
   }
 
   #end(reason) {
+    clearTimeout(this.#timer);
     this.#worker.terminate();
     this.#worker = null;
-    for (const { reject, timer } of this.#waiting.values()) {
-      clearTimeout(timer);
-      reject(new Error(reason));
-    }
+    for (const { reject } of this.#waiting.values()) reject(new Error(reason));
     this.#waiting.clear();
   }
 }

@@ -2,7 +2,6 @@
 import { plane, shown, sweep as drawSweep } from "kneepoint/chart";
 import { choice, element, queue, slider } from "kneepoint/controls";
 import { Emulator } from "kneepoint/emulator";
-import { Exercise } from "kneepoint/exercise";
 import { assign, take, traces } from "kneepoint/links";
 import { unpack } from "kneepoint/packed";
 import { RuleEditor } from "kneepoint/rule";
@@ -33,15 +32,17 @@ const LOSS = { name: "loss", unit: "share", meaning: "of the packets, lost indep
 const RATE = { name: "rate_mbps", unit: "Mbit/s", meaning: "of the link, all the time", low: 0.5, high: 50, min: 0.01, max: 500, type: "real", scale: "log" };
 const LATENCY = { name: "host_latency_us", unit: "us", meaning: "of the hosts, in each direction", low: 0, high: 5000, min: 0, max: 1000000, type: "integer", scale: "linear" };
 
+const PATH = ["delay_ms", "loss", "queue", "host_model", "host_latency_us", "beside", "further"];
 const CONDITIONS = Object.keys(DEFAULTS).filter((key) => !["sweep", ...Object.values(SIDES).flat()].includes(key));
 
 const find = (id) => document.getElementById(id);
 const start = changed(DEFAULTS, data.exercise?.start ?? {});
-const exercise = data.exercise && new Exercise(data.exercise, find("exercise"));
+const exercise = data.exercise && new (await import("kneepoint/exercise")).Exercise(data.exercise, find("exercise"));
 
 let state = start;
 let catalogue;
 let emulator;
+let reader; // of rules: an emulator that never runs, so that a mistake is shown at once
 let pictures;
 let encoding; // names of the parameters that encode a rule
 const editors = {}; // of rules, by side
@@ -76,7 +77,7 @@ const shows = (name) => !exercise || exercise.shows(name);
 
 /** The parameters of the emulator's controller; throws an Error for a rule with a mistake. */
 async function flowOf(controller, set, rule) {
-  const { reason, parameters } = rule ? await emulator.rule(rule, set) : {};
+  const { reason, parameters } = rule ? await reader.rule(rule) : {};
   if (reason) throw new Error(reason);
   return { controller, parameters: { ...parameters, ...set } };
 }
@@ -86,13 +87,15 @@ async function scenarioOf(given, side, seed = given.seed) {
   const common = { delay_ms: given.delay_ms };
   const uplink = { ...common, ...link.uplink, queue: given.queue };
   if (given.loss !== 0) uplink.loss_probability = given.loss;
-  const own = await flowOf(...SIDES[side].map((key) => given[key]));
-  const flows = [{}, ...(given.beside ? [{ controller: given.beside }] : [])];
+  const setting = SIDES[side].map((key) => given[key]);
+  const own = await flowOf(...setting);
+  const rule = given.beside === "rule" ? setting[2] || data.rules[0].text : "";
+  const flows = [{}, ...(given.beside ? [await flowOf(given.beside, {}, rule)] : [])];
   const scenario = { uplink, downlink: { ...common, ...link.downlink }, flows, seed };
   if (given.link === "port") scenario.duration_s = link.duration_s; // a trace has its duration
   for (const key of ["host_model", "host_latency_us"]) scenario[key] = given[key];
   const whole = patched(scenario, given.further);
-  whole.flows = whole.flows.map((flow) => (flow.controller ? flow : { ...own, ...flow }));
+  if (Array.isArray(whole.flows)) whole.flows = whole.flows.map((flow) => (flow?.controller ? flow : { ...own, ...flow }));
   const duration_s = whole.duration_s ?? link.duration_s;
   return { scenario: { ...whole, interval_s: interval(duration_s) }, traces: link.traces, duration_s };
 }
@@ -118,6 +121,7 @@ async function runBoth(given) {
 async function update() {
   clearTimeout(resting);
   ++changes;
+  emulator.hurry();
   if (isRunning) return;
   isRunning = true;
   find("pictures").ariaBusy = "true";
@@ -241,10 +245,11 @@ function intervalOf(values) {
   return `${shown(mean - half, digits)} to ${shown(mean + half, digits)}`;
 }
 
+// The browser's key "back" leads to the state before the last choice; sliders and typing are no choices.
 function change(keys, redraws = false) {
   complaint = "";
   state = { ...state, ...keys };
-  history.replaceState(null, "", format(state, start));
+  history[redraws ? "pushState" : "replaceState"](null, "", format(state, start));
   if (redraws) build();
   return update();
 }
@@ -270,10 +275,12 @@ function settingOf(side) {
 
 function editorOf(side) {
   const [, set, rule] = SIDES[side];
-  const isNetwork = () => data.links.some(({ name }) => name === state.link) && !Object.keys(state.further).length;
+  const isUsual = (key) => JSON.stringify(state[key]) === JSON.stringify(DEFAULTS[key]);
+  const isNetwork = () => data.links.some(({ name }) => name === state.link) && PATH.every(isUsual);
   editors[side] ??= new RuleEditor({
-    parse: (text) => emulator.rule(text, state[set]).catch((error) => ({ reason: error.message })),
+    parse: (text) => reader.rule(text, state[set]).catch((error) => ({ reason: error.message })),
     change: (text) => text !== state[rule] && change({ [rule]: text }),
+    choose: (text) => change({ [rule]: text }, true),
     shows,
     study: () => ({ network: isNetwork() ? state.link : "your-network", set: state[set] }),
     tell,
@@ -282,7 +289,10 @@ function editorOf(side) {
   return editors[side];
 }
 
+const controls = () => [...find("setting").parentElement.querySelectorAll("select, input, textarea, button, summary")];
+
 function build() {
+  const focused = controls().indexOf(document.activeElement); // stays there, for readers who use keys
   const places = [settingOf("a")];
   if (state.b) places.push(settingOf("b"));
   else delete editors.b;
@@ -292,6 +302,7 @@ function build() {
   }
   find("setting").replaceChildren(...places);
   find("conditions").replaceChildren(...(exercise ? [] : [linkControls(), pathControls()]));
+  controls()[focused]?.focus();
 }
 
 function linkControls() {
@@ -358,10 +369,11 @@ async function stateOf(address) {
   require("queue", kindOf(next.queue), namesOf(catalogue.queues));
   require("host_model", kindOf(next.host_model), namesOf(catalogue.host_models));
   const parameters = (name) => (name ? namesOf(controllerOf(name).parameters) : []);
-  for (const name of [...Object.keys(next.set), next.sweep]) require("parameter", name, ["", ...parameters(next.controller)]);
-  for (const name of Object.keys(next.b_set)) require("b's parameter", name, parameters(next.b));
+  require("parameter", next.sweep, ["", ...parameters(next.controller)]);
   for (const [controller, set, rule] of Object.values(SIDES)) {
     if (next[rule]) require(`controller of a ${rule}`, next[controller], ["rule"]);
+    const known = parameters(next[controller]).filter((name) => !next[rule] || !encoding.includes(name));
+    for (const name of Object.keys(next[set])) require(`${controller}'s parameter`, name, known);
     await flowOf(next[controller], next[set], next[rule]).catch((error) => Promise.reject(new Error(`address: ${rule}: ${error.message}`)));
   }
   return next;
@@ -372,6 +384,7 @@ async function open() {
   complaint = "";
   try {
     state = await stateOf(location.hash);
+    for (const side of Object.keys(editors)) delete editors[side]; // with texts that have mistakes
   } catch (error) {
     complaint = error.message;
     if (present.length) return tell(complaint);
@@ -402,17 +415,19 @@ function listen() {
   find("copy").onclick = () => {
     complaint = "";
     history.replaceState(null, "", format(state, start));
-    const copied = navigator.clipboard?.writeText(location.href) ?? Promise.reject();
-    copied.then(() => tell("The link is copied."), () => tell(location.href));
+    const home = document.querySelector("link[rel=canonical]") ?? location; // of the report that contains the page
+    const link = new URL(location.hash, home.href).href;
+    const copied = navigator.clipboard?.writeText(link) ?? Promise.reject();
+    copied.then(() => tell("The link is copied."), () => tell(link));
   };
 }
 
 async function begin() {
   try {
     const module = await WebAssembly.compile(await (await unpack(find("module").textContent)).arrayBuffer());
-    emulator = new Emulator(module, find("worker").textContent);
+    [emulator, reader] = [1, 2].map(() => new Emulator(module, find("worker").textContent));
     catalogue = await emulator.start();
-    encoding = Object.keys((await emulator.rule(data.rules[0].text, {})).parameters);
+    encoding = Object.keys((await reader.rule(data.rules[0].text)).parameters);
   } catch (error) {
     tell(`This browser cannot run the emulator (${error.message}); use a current Firefox, Chrome or Safari.`, true);
     return;

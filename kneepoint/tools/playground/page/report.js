@@ -4,13 +4,19 @@ const addresses = await (await unpack(part("states"))).json(); // in the order o
 const states = {}; // by run
 let url;
 
+async function playground() {
+  if (!url) {
+    const home = document.createElement("link"); // so that the playground's links lead to this report
+    Object.assign(home, { rel: "canonical", href: location.href.replace(/#.*/, "") });
+    const page = (await (await unpack(part("page"))).text()).replace("{{ module }}", () => part("module"));
+    url = URL.createObjectURL(new Blob([page.replace("<style>", (style) => home.outerHTML + style)], { type: "text/html" }));
+  }
+  return url;
+}
+
 async function show(run) {
   const opened = window.open("about:blank"); // at once: later the browser would refuse to open a window
-  if (!url) {
-    const page = (await (await unpack(part("page"))).text()).replace("{{ module }}", () => part("module"));
-    url = URL.createObjectURL(new Blob([page], { type: "text/html" }));
-  }
-  opened.location = url + states[run];
+  opened.location = (await playground()) + states[run];
 }
 
 [...document.querySelectorAll('tr[id^="run-"]')].forEach((row, at) => {
@@ -29,3 +35,4 @@ addEventListener("click", (event) => {
   event.stopPropagation();
   show(run);
 }, true);
+if (location.hash.startsWith("#controller=")) location.replace((await playground()) + location.hash);

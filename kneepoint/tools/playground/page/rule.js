@@ -1,5 +1,5 @@
 // The editor of a rule: mistakes where they stand, numbers as sliders, and the rule as a study or in C++.
-import { choice, element, slider } from "kneepoint/controls";
+import { element, slider } from "kneepoint/controls";
 import { data } from "kneepoint/state";
 
 const FEW = 6; // number of sliders that the page shows at first
@@ -8,17 +8,18 @@ let made = 0;
 export class RuleEditor {
   #page;
   #text = ""; // the last without a mistake
-  #answer = { numbers: [], places: [] }; // of the emulator, about this text
+  #numbers = []; // of this text
   #area = element("textarea", { id: `rule-${++made}`, rows: 3, spellcheck: "false", autocapitalize: "off", autocomplete: "off", "aria-describedby": `rule-${made}-mistake` });
   #behind = element("pre", { "aria-hidden": "true" }); // the same text, with the mistake marked
   #mistake = element("p", { id: `rule-${made}-mistake`, class: "mistake", role: "status" });
-  #numbers = element("details");
+  #sliders = element("details");
   #copied = element("pre", { tabindex: 0, role: "region", hidden: true });
 
   /**
    * @param {object} page
    *   parse(text): asks the emulator about a text; see controllers/wasm/rule_answer.hh
    *   change(text): hears of a new text without a mistake
+   *   choose(text): hears of an example, which the page then shows
    *   shows(name): whether a number has a slider
    *   study(): the network and the other parameters of a study
    *   tell(text): tells the reader
@@ -26,28 +27,25 @@ export class RuleEditor {
   constructor(page) {
     this.#page = page;
     this.#area.oninput = () => this.#read({ tells: true });
-    const examples = [["", "…"], ...data.rules.map(({ title, text }) => [text, title])];
+    const button = (text, onclick) => element("button", { type: "button", onclick }, text);
     const copies = { "a study": studyOf, "a controller in C++": ({ controller }) => controller, "an entry in C++": ({ entry }) => entry };
-    const buttons = Object.entries(copies).map(([name, of]) => element("button", { type: "button", onclick: () => this.#copy(name, of) }, `Copy as ${name}`));
     this.box = element(
       "div",
       { class: "rule" },
       element("label", { for: this.#area.id }, "Rule"),
       element("div", { class: "text" }, this.#behind, this.#area),
       this.#mistake,
-      choice("Example", examples, "", (text) => text && this.#write(text)),
+      element("p", { class: "buttons" }, "Examples: ", ...data.rules.map(({ title, text }) => button(title, () => this.#choose(text)))),
       element("details", {}, element("summary", {}, "The language"), ...data.language.map((line) => element("p", { class: "meaning" }, line))),
-      this.#numbers,
-      element("p", { class: "copies" }, ...buttons),
+      this.#sliders,
+      element("p", { class: "buttons" }, "Copy as: ", ...Object.entries(copies).map(([name, of]) => button(name, () => this.#copy(name, of)))),
       this.#copied,
     );
   }
 
   /** The numbers of the rule in the order of its text, declared as parameters are. */
   get numbers() {
-    const { numbers, places } = this.#answer;
-    const begin = new Map(numbers.map((number, k) => [number, places[k][0]]));
-    return numbers.toSorted((a, b) => begin.get(a) - begin.get(b)).filter(({ name }) => this.#page.shows(name));
+    return this.#numbers.toSorted((a, b) => a.place[0] - b.place[0]).filter(({ name }) => this.#page.shows(name));
   }
 
   /** Shows a rule of the page's state. */
@@ -57,59 +55,59 @@ export class RuleEditor {
     this.#read({ tells: false });
   }
 
+  #choose(text) {
+    this.#text = ""; // in case the present text has a mistake
+    this.#page.choose(text);
+  }
+
   /** Writes a value in place of a number. */
   set(name, value) {
     this.#put(name, value);
-    this.#slide();
+    this.#slide(this.#numbers);
   }
 
   #put(name, value) {
-    const { numbers, places } = this.#answer;
-    const which = numbers.findIndex((each) => each.name === name);
-    const [begin, end] = places[which];
-    const written = String(Number(value.toPrecision(4)));
+    const own = this.#numbers.find((each) => each.name === name);
+    const [begin, end] = own.place;
+    const isSigned = value >= 0 || this.#text[begin] === "-" || this.#text[begin] === "(";
+    const written = isSigned ? String(value) : `(${value})`; // -5 ** 2 would be another rule
     const longer = written.length - (end - begin);
-    numbers[which].default = value;
-    this.#answer.places = places.map((place) => place.map((at) => (at > begin ? at + longer : at)));
-    this.#text = this.#text.slice(0, begin) + written + this.#text.slice(end);
-    this.#area.value = this.#text;
-    this.#read({ tells: true, numbers });
-  }
-
-  #write(text) {
-    this.#area.value = text;
-    this.#read({ tells: true });
+    own.default = value;
+    for (const each of this.#numbers) each.place = each.place.map((at) => (at > begin ? at + longer : at));
+    this.#area.value = this.#text = this.#text.slice(0, begin) + written + this.#text.slice(end);
+    this.#read({ tells: true, isOfSlider: true });
   }
 
   // Asks about the text; its numbers are new ones, unless a slider has changed one of these.
-  async #read({ tells, numbers }) {
+  async #read({ tells, isOfSlider = false }) {
     const text = this.#area.value;
     const answer = await this.#page.parse(text);
     if (text !== this.#area.value) return; // there is a newer text
     this.#mark(text, answer);
     if (answer.reason) return;
     this.#text = text;
-    this.#answer = numbers ? { ...answer, numbers } : answer;
-    if (!numbers) this.#slide();
+    if (!isOfSlider) this.#slide(answer.numbers);
     this.#copied.hidden = true;
     if (tells) this.#page.change(text);
   }
 
   #mark(text, { reason = "", place = [0, 0] }) {
     const [begin, end] = place;
-    const wrong = text.slice(begin, end).trim() ? text.slice(begin, end) : ` ${text.slice(begin, end)}`;
-    this.#behind.replaceChildren(...(reason ? [text.slice(0, begin), element("mark", {}, wrong), text.slice(end)] : [text]), "\n");
+    const wrong = text.slice(begin, end);
+    const mark = end > 0 ? [element("mark", {}, wrong.trim() ? wrong : ` ${wrong}`)] : []; // none for a whole rule
+    this.#behind.replaceChildren(text.slice(0, begin), ...mark, text.slice(end), "\n");
     this.#area.setAttribute("aria-invalid", reason !== "");
     this.#mistake.textContent = reason;
-    this.#numbers.inert = reason !== "";
+    this.#sliders.inert = reason !== "";
   }
 
-  #slide() {
+  #slide(numbers) {
+    this.#numbers = numbers;
     const shown = this.numbers;
     const sliders = shown.map((number) => slider(number, number.default, (value) => this.#put(number.name, value)));
-    this.#numbers.replaceChildren(element("summary", {}, "Its numbers"), ...sliders);
-    this.#numbers.open = shown.length <= FEW;
-    this.#numbers.hidden = !shown.length;
+    this.#sliders.replaceChildren(element("summary", {}, "Its numbers"), ...sliders);
+    this.#sliders.open = shown.length <= FEW;
+    this.#sliders.hidden = !shown.length;
   }
 
   async #copy(name, of) {
@@ -129,7 +127,7 @@ function studyOf({ parameters, numbers }, text, { network, set }) {
   const ranges = numbers.map(({ name, default: value, low, high, scale, meaning }) => `  ${name}: {low: ${low}, high: ${high}, log: ${scale === "log"}} # ${value} ${meaning}`);
   return [
     "# studies/my-rule.yaml: a search for the numbers of the rule",
-    ...text.split("\n").map((line) => `#   ${line}`),
+    ...text.replace(/[^\P{C}\n]|[\u2028\u2029]/gu, " ").split("\n").map((line) => `#   ${line}`), // YAML has other ends of lines, too
     "title: The numbers of a rule",
     "controller: rule",
     `networks: [${network}]`,

@@ -16,8 +16,7 @@ const KEY_OF = Object.fromEntries(KEYS.map((key) => [written(key), key]));
 export function parse(hash, defaults = DEFAULTS) {
   const given = { set: {}, b_set: {} };
   const seen = new Set();
-  for (const part of hash.replace(/^#/, "").split("&").filter(Boolean)) {
-    const [key, text] = split(part);
+  for (const [key, text] of new URLSearchParams(hash.replace("#", ""))) {
     if (seen.has(key)) throw new Error(`address: ${quote(key)} is given twice; remove one`);
     seen.add(key);
     const [, owner, name] = /^(b\.)?set\.([a-z]\w*)$/i.exec(key) ?? [];
@@ -44,7 +43,7 @@ export function changed(state, keys) {
   for (const [controller, set, rule] of Object.values(SIDES)) {
     const isSame = next[controller] === state[controller];
     next[set] = { ...(isSame ? state[set] : {}), ...keys[set] };
-    next[rule] = keys[rule] ?? (isSame ? state[rule] : firstRule(next[controller], next[set]));
+    next[rule] = keys[rule] || (isSame ? state[rule] : firstRule(next[controller], next[set]));
   }
   if (next.controller !== state.controller) next.sweep = keys.sweep ?? "";
   return next;
@@ -69,22 +68,11 @@ export function format(state, defaults = DEFAULTS) {
   const pairs = changed.map((key) => [written(key), textOf(state[key])]);
   for (const [name, value] of Object.entries(state.set)) pairs.push([`set.${name}`, value]);
   for (const [name, value] of Object.entries(state.b ? state.b_set : {})) pairs.push([`b.set.${name}`, value]);
-  return `#${pairs.map(([key, value]) => `${key}=${readable(String(value))}`).join("&")}`;
+  const readable = { "%3A": ":", "%2C": ",", "%3D": "=" };
+  return `#${String(new URLSearchParams(pairs)).replace(/%(3A|2C|3D)/g, (code) => readable[code])}`;
 }
 
 export const quote = (text) => `'${String(text).slice(0, 80)}'`;
-
-const readable = (text) => encodeURIComponent(text).replace(/%3A/g, ":").replace(/%2C/g, ",").replace(/%3D/g, "=").replace(/%20/g, "+");
-
-function split(part) {
-  const at = part.indexOf("=");
-  if (at < 1) throw new Error(`address: ${quote(part)} is not KEY=VALUE`);
-  try {
-    return [part.slice(0, at), decodeURIComponent(part.slice(at + 1).replace(/\+/g, " "))];
-  } catch {
-    throw new Error(`address: ${quote(part)} has a broken % sign`);
-  }
-}
 
 const READERS = { number, object, string: (_, text) => text };
 

@@ -1,7 +1,7 @@
 // The emulator's own thread, which takes jobs one after the other and answers each job. page.py puts
 // the class Emulator of controllers/wasm/emulator.mjs before this text.
 let core;
-const LOG = "log of the uplink"; // with blanks, which names of traces do not have
+const LOG = "of the uplink"; // with blanks, which names of traces do not have
 
 function found(text) {
   const answer = JSON.parse(text || "{}");
@@ -22,7 +22,7 @@ const JOBS = {
   },
   run({ scenario, series }) {
     const job = { scenario, flows: true };
-    const logs = series && scenario.uplink.trace; // a link without a trace has no log
+    const logs = series && scenario.uplink?.trace; // a link without a trace has no log
     const figures = found(core.run(JSON.stringify(logs ? { ...job, uplink_log: LOG } : job)));
     return logs ? { figures, ...found(core.overTime(LOG)) } : { figures };
   },
