@@ -183,7 +183,6 @@ cross: build ## builds for glibc 2.28, on x86-64 and arm64, and the emulator for
 wasm: setup ## what `kneepoint playground` needs: the emulator as a WebAssembly module, by zig, and uPlot
 	@$(VENV)/bin/python -m pip install --quiet --no-deps --require-hashes -r tests/controllers/requirements.txt
 	@KNEEPOINT_TARGET=wasm32-wasi controllers/build.sh -- module
-	@cp build/target-wasm32-wasi/kneepoint.wasm build/
 	@python -m kneepoint.tools.playground.library
 
 judge: setup ## public QUIC stacks' controllers, beside ours in tests.judge.compare: needs cargo

@@ -52,14 +52,21 @@ note() {
   local name=$1 target=$2
   shift 2
   [ $failed = 0 ] || ninja -C $build -n "$target" | grep -q 'no work to do' || return 0
-  own=controllers/algorithms/$name.cc core=$([ "$name" = core ] && echo 1) awk '
-    { path = substr($0, 67) }
-    path == ENVIRON["own"] { print; next }
-    path ~ "^controllers/(tests|wasm)/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
-    ENVIRON["core"] || path ~ "^controllers/(algorithms/|common/portable_math.hh|CMakeLists.txt|build.sh)"
+  name=$name awk '
+    { name = ENVIRON["name"]; path = substr($0, 67) }
+    path ~ "^controllers/tests/" { next }
+    name == "kneepoint.wasm" || path == "controllers/algorithms/" name ".cc" { print; next }
+    path ~ "^controllers/wasm/" || path ~ "^controllers/algorithms/[^/]*[.]cc$" { next }
+    name == "core" || path ~ "^controllers/(algorithms/|common/portable_math.hh|CMakeLists.txt|build.sh)"
   ' $build/sources.sha256 >"$build/sources/.$name"
   sha256sum "$@" >>"$build/sources/.$name"
   mv "$build/sources/.$name" "$build/sources/$name"
+}
+note_module() {
+  cp "$build/kneepoint.wasm" build/
+  note kneepoint.wasm module build/kneepoint.wasm
+  mkdir -p build/sources
+  cp "$build/sources/kneepoint.wasm" build/sources/
 }
 note_programs() {
   note core programs $(sed "s,^,$build/," $build/programs.txt)
@@ -70,7 +77,8 @@ note_controller() {
 for target in "$@"; do
   case $target in
     all | programs) note_programs ;;
-    controller_objects | controllers | module) ;;
+    module) note_module ;;
+    controller_objects | controllers) ;;
     controller_*) note_controller "${target#controller_}" ;;
   esac
   case $target in

@@ -1,4 +1,4 @@
-"""Whether programs and controllers are built from the present sources, and unchanged since then.
+"""Whether programs, controllers and the module are built from the present sources, and unchanged.
 
 controllers/build.sh writes build/sources/NAME, the digests of all sources of NAME and of the files
 built from them; kneepoint.engines.own writes such a list for a project's own controllers.
@@ -17,7 +17,9 @@ from kneepoint.engines.catalogue import (
 from kneepoint.engines.limits import LIMITS
 
 CORE = "core"
-"""The name of all programs together; every other name is a controller's."""
+"""The name of all programs together."""
+MODULE = "kneepoint.wasm"
+"""The emulator as a WebAssembly module; every name but these two is a controller's."""
 EMULATE = BUILT / "emulate"
 REPLAY = BUILT / "replay"
 PROGRAMS = tuple(
@@ -33,23 +35,25 @@ PROGRAMS = tuple(
 )
 """The paths of all programs."""
 
+_NO_CONTROLLERS = (CORE, MODULE)
 _ALL = TOOL / "controllers"
 _SCRIPT = _ALL / "build.sh"
 
 
 def sources_of(name: str, own: Path) -> list[Path]:
-    """Returns the sources of a controller, which may be in `own`, or of all programs (CORE).
+    """Returns the sources of a controller, which may be in `own`, of CORE, or of MODULE.
 
     A built controller of the project has all files that compiler and linker read, except system
     headers.
     """
-    if name == CORE:
+    if name in _NO_CONTROLLERS:
+        needless = ("tests", "wasm") if name == CORE else ("tests",)
         found = [
             path
             for path in _ALL.rglob("*")
             if path.is_file()
-            and path.relative_to(_ALL).parts[0] not in ("tests", "wasm")
-            and not (path.parent == SOURCES and path.suffix == ".cc")
+            and path.relative_to(_ALL).parts[0] not in needless
+            and not (name == CORE and path.parent == SOURCES and path.suffix == ".cc")
         ]
         return sorted(found)
     source = source_of_controller(name, own)
@@ -79,8 +83,8 @@ def shared_object(controller: str, own: Path) -> Path:
 
 
 def built_of(name: str, own: Path) -> Path:
-    """Returns the file that lists a built controller and its sources, or all programs (CORE)."""
-    is_ours = name != CORE and is_own(name, own)
+    """Returns the file that lists the sources of a built controller, CORE or MODULE, and itself."""
+    is_ours = name not in _NO_CONTROLLERS and is_own(name, own)
     return OWN_CONTROLLERS / f"{name}.sources" if is_ours else BUILT / "sources" / name
 
 
@@ -89,10 +93,14 @@ def changed_files(name: str, own: Path) -> list[Path]:
 
     This includes files that were removed, or are not in the list. An installed tool never changes.
     """
-    if IS_INSTALLED and (name == CORE or not is_own(name, own)):
+    is_controller = name not in _NO_CONTROLLERS
+    if IS_INSTALLED and not (is_controller and is_own(name, own)):
         return []
     of = _noted(name, own)
-    built = map(Path, PROGRAMS) if name == CORE else [shared_object(name, own).absolute()]
+    if is_controller:
+        built = [shared_object(name, own).absolute()]
+    else:
+        built = [BUILT / MODULE] if name == MODULE else [*map(Path, PROGRAMS)]
     paths = [path for path in {*of, *sources_of(name, own), *built} if path.is_file()]
     now = {path: sha256_of(path.read_bytes()) for path in paths}
     return sorted(path for path in {**of, **now} if of.get(path) != now.get(path))

@@ -8,6 +8,7 @@ from kneepoint.common.files import sha256_of
 from kneepoint.engines import built
 from kneepoint.engines.built import (
     CORE,
+    MODULE,
     changed_files,
     out_of_date,
 )
@@ -48,3 +49,19 @@ def test_a_program_that_something_else_wrote_asks_for_a_build(folder: Path) -> N
     emulate.write_bytes(b"other")
     assert changed_files(CORE, Path("own")) == [emulate]
     assert out_of_date([], Path("own")) == [emulate]
+
+
+def test_the_module_is_built_again_of_its_changed_sources(folder: Path) -> None:
+    own = folder / "controllers/wasm/module.cc"
+    own.parent.mkdir()
+    own.write_text("// its own source")
+    (folder / "controllers/tests").mkdir()
+    (folder / "build" / MODULE).write_bytes(b"built")
+    sources = ("controllers/common/text.cc", "controllers/build.sh", "controllers/wasm/module.cc")
+    paths = (*sources, f"build/{MODULE}")
+    listed = [f"{sha256_of((folder / path).read_bytes())}  {path}" for path in paths]
+    (folder / "build/sources" / MODULE).write_text("\n".join(listed) + "\n")
+    (folder / "controllers/tests/test_text.cc").write_text("// no part of it")
+    assert changed_files(MODULE, Path("own")) == []
+    own.write_text("// an edit")
+    assert changed_files(MODULE, Path("own")) == [own]

@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import read_bytes
 from kneepoint.common.places import BUILT, TOOL
+from kneepoint.engines.built import MODULE, changed_files
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import read_library
 from kneepoint.tools.playground.links import shipped_links
 from kneepoint.tools.playground.rules import EXAMPLES, words
 from kneepoint.tools.playground.state import State
 
-MODULE = "kneepoint.wasm"
 EMULATOR = TOOL / "controllers/wasm/emulator.mjs"
 SOURCES = Path(__file__).with_name("page")
 _TITLE = "The knee, in the browser"
@@ -47,8 +48,11 @@ def packed(content: bytes) -> str:
 
 
 def packed_module(build: Path) -> str:
-    """Returns the packed module; raises KneepointError if it is not there."""
-    return packed(read_bytes(build / MODULE, "run make wasm"))
+    """Returns the packed module; raises KneepointError if it is missing or out of date."""
+    module = read_bytes(build / MODULE, "run make wasm")
+    if build == BUILT and (changed := changed_files(MODULE, Path())):
+        raise KneepointError(f"{build / MODULE}: not built of {changed[0]}; run make wasm")
+    return packed(module)
 
 
 def make_page(

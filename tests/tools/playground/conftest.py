@@ -6,9 +6,10 @@ import pytest
 
 from kneepoint.common.config_file import check_config, read_config
 from kneepoint.common.places import BUILT, SHIPPED
+from kneepoint.engines.built import MODULE
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FOLDER
-from kneepoint.tools.playground.page import MODULE, make_page
+from kneepoint.tools.playground.page import make_page
 from tests.browser import chromium
 from tests.browser.devtools import Page, browser
 

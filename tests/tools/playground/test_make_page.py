@@ -13,14 +13,14 @@ from kneepoint.common.config_file import check_config, names_in, read_config
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import BUILT, SHIPPED
 from kneepoint.common.programs import run_built
-from kneepoint.engines.built import EMULATE
+from kneepoint.engines.built import EMULATE, MODULE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.networks.config import Synthetic
 from kneepoint.search.language import ARGUMENTS, OUTPUTS, SIGNALS, parse
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FOLDER, read_library
 from kneepoint.tools.playground.links import shipped_links
-from kneepoint.tools.playground.page import MODULE, make_page
+from kneepoint.tools.playground.page import make_page
 from kneepoint.tools.playground.rules import EXAMPLES, words
 from tests.search.test_rules import LAW
 from tests.tools.playground.conftest import TASK
