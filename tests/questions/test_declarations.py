@@ -64,12 +64,12 @@ STAGE = 'Stage(tables=("scores",))'
     ("declared", "complaint"),
     [
         ("", r"declares no QUESTION; add it"),
-        (f"QUESTION = Question(stages=({STAGE},))", "the table 'scores' is one of first, too"),
-        ('QUESTION = Question(figures=("slope",))', "the figure 'slope' is one of first, too"),
-        ('QUESTION = Question(folders=("lab",))', "the folder of results 'lab' is one of first"),
+        (f"QUESTION = Question(stages=({STAGE},))", "the table 'scores'.* first;"),
+        ('QUESTION = Question(figures=("slope",))', "the figure 'slope'.* first;"),
+        ('QUESTION = Question(folders=("lab",))', "the folder of results 'lab'.* first;"),
         (
             "QUESTION = Question(settings=create_model('S', __base__=ConfigModel, slope=(int, 1)))",
-            "the key 'slope' is one of first, too",
+            "the key 'slope'.* first;",
         ),
         (
             "QUESTION = Question(stages=(Stage(('x',), (), {'first': ('score',)}),))",
