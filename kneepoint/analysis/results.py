@@ -6,7 +6,7 @@ A result combines its part of the configuration with the frames of its runs.
 import math
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -324,14 +324,13 @@ class Results:
         require_as_written(path)
         return path
 
-    def _is_wanted(self, engine: Engine, file: str) -> bool:
-        """Returns whether to read an experiment: if it is emulated, or if its file exists."""
-        return engine == EMULATOR or self.real_file(file) is not None
-
     def _studies(self, engine: Engine) -> list[StudyRuns]:
         names, _ = self.workflow.of_engine(engine)
-        wanted = [name for name in names if self._is_wanted(engine, f"{name}/study.json")]
-        return [self.study(name, self.workflow.studies[name]) for name in wanted]
+        return [
+            self.study(name, self.workflow.studies[name])
+            for name in names
+            if engine == EMULATOR or self.real_file(f"{name}/study.json") is not None
+        ]
 
     def study(self, name: str, study: Study) -> StudyRuns:
         """Reads the results of a study from the folder of this name."""
@@ -361,13 +360,13 @@ class Results:
         every = [each for repeat in self.workflow.repeats.values() for each in repeat.settings]
         found = []
         for name in self.workflow.of_engine(engine)[1]:
-            file = f"repeats/{name}/runs.parquet"
-            if self._is_wanted(engine, file):
-                repeats = Repeats(name, self.workflow.repeats[name], read(self.folder / file))
+            runs = self.table(f"repeats/{name}")
+            if runs is not None:
+                repeats = Repeats(name, self.workflow.repeats[name], runs)
                 names = [_label(setting, every) for setting in repeats.config.settings]
-                repeats.runs["setting"] = [repeats.key(trial) for trial in repeats.runs["trial"]]
-                repeats.runs["label"] = [names[trial] for trial in repeats.runs["trial"]]
-                found.append(repeats)
+                keys = [repeats.key(trial) for trial in runs["trial"]]
+                labels = [names[trial] for trial in runs["trial"]]
+                found.append(replace(repeats, runs=runs.assign(setting=keys, label=labels)))
         return found
 
 

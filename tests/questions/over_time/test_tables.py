@@ -21,8 +21,8 @@ def test_example_is_read() -> None:
 
 def test_a_real_log_that_has_changed_is_not_read(workspace: Path) -> None:
     config = workspace / CONFIG
-    repeats = workspace / "config/repeats/again.yaml"
-    repeats.write_text(f"{repeats.read_text()}\n        engine: mahimahi")
+    study = workspace / "config/studies/windows.yaml"
+    study.write_text(f"{study.read_text()}\n        engine: mahimahi")
     assert real_showcase(Results.of(config)) is None
     shutil.copytree(workspace / "results/showcase", workspace / "results/real_showcase")
     log = workspace / "results/real_showcase/uplink.log"

@@ -17,6 +17,7 @@ def not_run(results: Results) -> list[str]:
     return found.loc[found["kind"] == inventory.NOT_RUN, "name"].tolist()
 
 
+@with_all("repeatability")
 def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert not Results.of(CONFIG).is_real
     results = Results.of(ask_for_real_runs(workspace))
@@ -29,7 +30,7 @@ def test_without_real_runs_their_results_are_missing(workspace: Path) -> None:
     assert (tables.confirmation(results), results.table("again")) == (None, None)
 
 
-@with_all("calibration")
+@with_all("calibration", "repeatability")
 def test_real_runs_are_kept_apart(workspace: Path) -> None:
     config = ask_for_real_runs(workspace)
     run_for_real(workspace / "results")
