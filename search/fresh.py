@@ -22,7 +22,7 @@ from kneepoint.search.plan import StudyPlan
 from kneepoint.stats.intervals import t_interval
 
 RUNS, MIN_TRIALS = 30, 5
-"""Runs on each network, and least number of repeats of the trial."""
+"""Runs on each network, and minimum number of repeats of the trial."""
 
 
 def count_trials(study: Study) -> int:

@@ -80,7 +80,7 @@ class Effort:
     Args:
         starts: searches per path, with different seeds: one search may miss a peak.
         first: measurements of each leading setting on each path.
-        further: greatest number of further measurements per path, of settings that may be best.
+        further: maximum number of further measurements per path, of settings that may be best.
         at_once: further measurements that are chosen at once.
         certainty: probability that the recommendation is within 1 % of the best, at which they end.
     """

@@ -114,7 +114,7 @@ def summarise_choice(
     Args:
         settings: the candidates.
         settled: the outcome of their measurements.
-        budget: greatest number of runs.
+        budget: maximum number of runs.
         otherwise: index of the setting that would be chosen without these runs.
     """
     mean, chosen = settled.posterior.mean, settled.verdict.recommended
@@ -178,11 +178,11 @@ def settle(
         plan: the study.
         settings: the candidates.
         hypotheses: returns the hypotheses on their values, given the runs so far.
-        budget: greatest number of measurements.
+        budget: maximum number of measurements.
         known: earlier measurements.
         ahead: measurements per batch; the study's `ask_ahead` by default.
         clear: probability at which measurements end (see CLEAR).
-        least: least number of measurements.
+        least: minimum number of measurements.
         among_measured: whether only a measured setting may be recommended.
     """
     measured, ahead = known or Measured.empty(len(settings)), ahead or plan.study.ask_ahead

@@ -275,7 +275,7 @@ def find_best(trials: Sequence[FinishedTrial], minimise: bool) -> FinishedTrial:
     """Returns the best of at least one trial; of equal trials, the first.
 
     A stopped trial is never the best. A trial that keeps the bound is better than any trial that
-    does not; if none keeps it, the trial with the least violation is best.
+    does not; if none keeps it, the trial with the smallest violation is best.
     """
     sign = -1 if minimise else 1
 

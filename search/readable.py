@@ -120,7 +120,7 @@ def _trial(
         # The dashboard reads the constraints from a list.
         system_attrs=None if violation is None else {"constraints": [violation]},
     )
-    trial.datetime_start = trial.datetime_complete = None  # not recorded; Optuna sets the copy's
+    trial.datetime_start = trial.datetime_complete = None  # the times are not recorded
     return trial
 
 

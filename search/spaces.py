@@ -111,7 +111,7 @@ def point_of(study: Study, controller: Controller, given: Mapping[str, float]) -
 
 
 def span_distributions(points: Sequence[Point]) -> dict[str, BaseDistribution]:
-    """Returns distributions from the least to the greatest value of each column."""
+    """Returns distributions from the minimum to the maximum of each column."""
     spans: dict[str, BaseDistribution] = {}
     for name in points[0]:
         values = [point[name] for point in points]

@@ -33,7 +33,7 @@ def select(frame: "pd.DataFrame", **values: object) -> "pd.DataFrame":
 
 
 def extremes(values: "pd.DataFrame | pd.Series[float]") -> tuple[float, float]:
-    """Returns the least and the greatest value, ignoring missing values."""
+    """Returns the minimum and the maximum, ignoring missing values."""
     numbers = values.to_numpy(dtype=float).ravel()
     known = numbers[numbers == numbers]
     return float(known.min()), float(known.max())

@@ -110,7 +110,7 @@ FIGURES = {
     "utilization": Metric("Utilization", "", 3),
     "queueing_delay_p95_ms": Metric("Queueing delay", "ms", 0),
     "completion_s": Metric("Completion time", "s", 2),
-    "rtt_min_ms": Metric("Least RTT", "ms", 1),
+    "rtt_min_ms": Metric("Min RTT", "ms", 1),
     "rtt_mean_ms": Metric("Mean RTT", "ms", 1),
     "rtt_max_ms": Metric("Greatest RTT", "ms", 1),
     "rtt_p95_ms": Metric("95th percentile of RTT", "ms", 1),

@@ -93,8 +93,8 @@ def write_folder(
 def private_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
     """Makes a temporary folder, and removes it with all its content at the end.
 
-    First removes the temporary files and folders of killed processes of this user. Each is locked
-    by its owner, so that the kernel tells whether the owner lives.
+    First removes the temporary files and folders of killed processes of this user. Owners hold
+    locks on them, which show whether an owner is alive.
 
     Args:
         name: its purpose, part of its name.

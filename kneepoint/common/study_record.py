@@ -91,7 +91,7 @@ class PosteriorRecord:
     Args:
         candidates: number of leading settings.
         runs: number of fresh runs.
-        budget: greatest number of fresh runs.
+        budget: maximum number of fresh runs.
         within_1_percent: posterior probability that the chosen trial is within 1 % of the best.
         otherwise: the trial that would be the best without fresh runs.
         gain: relative gain in power over `otherwise`.

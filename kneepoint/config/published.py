@@ -46,7 +46,7 @@ class Column(ConfigModel):
     metric: Metric | None = Field(default=None, description="metric of a run")
     network: Mapping[str, Name] | None = Field(
         default=None,
-        description="for each printed word the network of its rows: a file of networks/",
+        description="network of each printed word's rows, by word: a file of networks/",
     )
     unit: str = Field(
         default="",

@@ -194,5 +194,5 @@ def _activity_of(process_id: int) -> tuple[bool, int]:
     try:
         fields = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
-        return True, 0  # it has ended; the end of its output tells why
+        return True, 0  # it has ended; the end of its output gives the reason
     return fields[0] == "R", int(fields[11]) + int(fields[12])

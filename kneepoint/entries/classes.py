@@ -1,4 +1,4 @@
-"""Builds a controller's class, like those in controllers/algorithms, into a complete sender.
+"""Builds a controller's class, like the classes in controllers/algorithms, into a complete sender.
 
 Our sender is compiled once, by the same compiler. The class sees the headers of
 controllers/algorithms; class_sender/ replaces headers that include much of the standard library,

@@ -70,7 +70,7 @@ class Tree:
     Args:
         root: folder to which paths are relative.
         language: language of the sender.
-        library: sources that see only their own folder, like those of src/.
+        library: sources that see only their own folder, like the sources in src/.
         sources: all other sources.
         includes: include directories.
         defines: macros of `sources`, NAME or NAME=VALUE.

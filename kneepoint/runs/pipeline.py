@@ -1,9 +1,9 @@
 """The pipeline of every experiment: it executes the runs that a planner lists.
 
 A planner is a module with a function `plan(job, name)`. Its plan yields batches of runs and
-receives their results: a list of runs is one batch, and a search yields the next after the results
-of the last. The pipeline executes, journals and resumes the runs on any engine, writes the
-tables, and records their provenance.
+receives their results: a list of runs is one batch, and a search yields the next batch after the
+results of the previous batch. The pipeline executes, journals and resumes the runs on any engine,
+writes the tables, and records their provenance.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence

@@ -67,7 +67,7 @@ def _folder() -> Path:
 
 
 def _keep(sent: Sent) -> Path:
-    """Returns the folder of the files, after fetching missing ones."""
+    """Returns the folder of the files, after fetching missing files."""
     import ray
 
     for path, (sha256, reference) in sent.items():

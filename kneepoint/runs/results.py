@@ -67,7 +67,8 @@ RUNS = table(
     _metrics(RUN_METRICS),
     whole(*COUNTS, optional=True),
     real(*SHARES, optional=True),
-    # Missing except in real time (scheduling delays) or for traffic measured by flows: RunRecord.
+    # Missing except in real time (scheduling delays) or for traffic measured by flows: see
+    # RunRecord.
     real("scheduling_delay_p99_us", optional=True),
     column(_REALS, "scheduling_delays_us", optional=True),
     text("traffic", optional=True),

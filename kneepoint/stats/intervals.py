@@ -17,7 +17,7 @@ def t_quantile(degrees: ArrayLike, level: float = 0.95) -> Any:
 
 
 def spread(values: ArrayLike) -> dict[str, Any]:
-    """n, mean, sample standard deviation, cv, 95 % t interval of the mean, least and greatest.
+    """n, mean, sample standard deviation, cv, 95 % t interval of the mean, minimum and maximum.
 
     A single value has no spread: standard_deviation, cv, low and high are NaN, never an interval of
     width zero. Without values, everything but n is NaN.

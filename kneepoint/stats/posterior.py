@@ -314,4 +314,4 @@ def hypotheses_of_search(at: Floats, measured: Measured) -> list[Hypothesis]:
 
 
 MIN_NOISE = 0.002
-"""Least standard deviation of a measurement, even if all runs agree."""
+"""Minimum standard deviation of a measurement, even if all runs agree."""

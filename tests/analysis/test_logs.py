@@ -77,7 +77,7 @@ def test_metrics_are_those_worked_by_hand(log: LinkLog) -> None:
     assert found["capacity_mbps"] == pytest.approx(4.8128)
     # Delays 2, 3, 5: element floor(0.95 * 3) = 2 of the sorted delays.
     assert found["queueing_delay_p95_ms"] == 5
-    # Arrivals at 1 (least delay 2) and 5 (3): 2, 6, 5, 4, 3 from 1 to 5; element floor(4.75) = 4.
+    # Arrivals at 1 (minimum delay 2) and 5 (3): 2, 6, 5, 4, 3 from 1 to 5; element floor(4.75) = 4.
     assert found["signal_delay_p95_ms"] == 6
     assert found["power"] == pytest.approx(2.4704 / 0.006)
     rates = link_log.rates(log, bin_ms=5)  # every bin divided by its full width

@@ -356,7 +356,7 @@ def _skips_probe_rtt(_folder: Path) -> Outcome:
     low = min(window for _, _, window in result.acks[2000:])
     half = (packets_per_s(10) * 0.04 + 1) / 2
     return Outcome(
-        f"the least window is {low:.0f} packets; half of the product is {half:.0f}",
+        f"the minimum window is {low:.0f} packets; half of the product is {half:.0f}",
         low > 1.5 * half and len(result.flow["answers_s"]) == 6,
     )
 

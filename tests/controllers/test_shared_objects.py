@@ -1,4 +1,4 @@
-"""Controllers as shared objects: invalid, crashing or hanging objects, and own ones by path."""
+"""Controllers as shared objects: invalid, crashing or hanging objects, and objects by path."""
 
 import hashlib
 import json

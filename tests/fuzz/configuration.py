@@ -258,7 +258,7 @@ def fuzz(folder: Path, tries: int, **more: Any) -> int:
 
     @settings(
         max_examples=tries,
-        database=None,  # inputs that once broke it are tests
+        database=None,  # inputs that once broke the property are among the tests
         deadline=None,
         suppress_health_check=list(HealthCheck),
         **more,

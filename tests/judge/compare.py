@@ -152,7 +152,7 @@ PAIRS = (
         "quinn_bbr",
         [
             Difference(
-                "its least RTT never rises: draft -00, 4.1.2",
+                "its min RTT never rises: draft -00, 4.1.2",
                 ["an RTT step"],
                 throughput=(1.03, 1.13),
                 delay=(1.0, 1.25),

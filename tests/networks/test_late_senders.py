@@ -16,7 +16,7 @@ def test_on_a_steady_link_the_past_says_all(round_trip_ms: int) -> None:
     most = 1504 * 8 / 1000 / 0.001
     # A late start, and a window that is briefly a packet too wide, cost little.
     assert link.powers(link.fit(EVERYWHERE), EVERYWHERE)[0] == pytest.approx(most, rel=0.01)
-    # 10 ms is the least delay that a forecast aims at.
+    # 10 ms is the minimum delay that a forecast aims at.
     forecast = link.powers(link.forecasts(), EVERYWHERE).max()
     assert forecast == pytest.approx(most / 10, rel=0.01)
 

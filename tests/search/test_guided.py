@@ -61,7 +61,7 @@ Open = Callable[..., Job]
 
 
 def world(shift: float = 0.0, factor: float = 1.0) -> Behaviour:
-    """Power peaks at window 12, in reality at a window that is greater by a factor exp(shift)."""
+    """Emulated power peaks at window 12, real power at a window greater by a factor exp(shift)."""
 
     def run(spec: RunSpec) -> RunRecord:
         is_real = spec.engine == "mahimahi"

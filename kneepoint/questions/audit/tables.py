@@ -127,7 +127,7 @@ TABLES = (
         whole("row"),
         text("kind"),
         text("metric", optional=True),
-        # The error of the metric, and the least error that counts, as differences of logarithms.
+        # The error of the metric, and the smallest error that counts, as differences of logarithms.
         real("size", "limit"),
         # The range that the row's other numbers, its neighbours along a parameter or throughput, or
         # one further run allow; NaN: no bound. For a selection: the number of runs.

@@ -100,7 +100,7 @@ def hardenings(tables: Tables) -> pd.DataFrame:
 
 
 def hardening_summary(tables: Tables) -> pd.DataFrame:
-    """Returns the median, least and greatest values of each round's repeats."""
+    """Returns the median, minimum and maximum values of each round's repeats."""
     found = tables["hardening_rounds"].groupby(["hardening", "round"], sort=False)
     columns = {
         f"{name}_{statistic}": (name, function)

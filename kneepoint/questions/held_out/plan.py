@@ -99,7 +99,7 @@ def configured(job: Job) -> HoldOut:
 def find_settings(job: Job) -> list[FoundSetting]:
     """Returns the settings that studies replayed or found on the training network.
 
-    Controllers come in the order of the studies, published settings before tuned ones.
+    Controllers come in the order of the studies, published settings before tuned settings.
 
     Raises:
         KneepointError: a study has no results.

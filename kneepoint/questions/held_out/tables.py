@@ -367,7 +367,7 @@ def gains(settings: pd.DataFrame, relative: pd.DataFrame, networks: pd.DataFrame
     """Compares each tuned setting with its controller's best published setting.
 
     Args:
-        settings: all settings, not only distinct ones.
+        settings: all settings, duplicates included.
         relative: from `relative_power` or `with_fresh`.
         networks: with is_training, which marks the training network.
 

@@ -311,7 +311,7 @@ _KINDS: Mapping[type[Objective], str] = {
 def _aside(study: StudyRuns) -> StudyRuns:
     """Removes the values of trials that a race stopped or that violate their bound.
 
-    If every trial violates the bound, trials with the least violation keep their values.
+    If every trial violates the bound, trials with the smallest violation keep their values.
     """
     trials = study.trials
     stopped, beyond = trials["state"] == "PRUNED", pd.Series(False, trials.index)

@@ -25,7 +25,7 @@ from kneepoint.config.study import WorstCase
 TABLES = (
     table(
         "worst_cases",
-        "the network (JSON: the searched parameters) on which a controller's power is least "
+        "the network (JSON: the searched parameters) on which a controller's power is lowest "
         "relative to the opponent's or, without one, the omniscient sender's; usual: the median "
         "trial; mean_power is over the trial's runs, metrics are of the first run",
         text("search", "run", "controller", "parameters"),
@@ -48,7 +48,7 @@ def compute(results: Results, _: Tables) -> dict[str, pd.DataFrame]:
 
 
 def _worst_case(results: Results, study: StudyRuns) -> Record:
-    """Returns the trial of least value and its first run."""
+    """Returns the trial with the lowest value and its first run."""
     trial = record(study.trials, int(study.trials["value"].to_numpy().argmin()))
     of_trial = study.runs[study.runs["trial"] == trial["trial"]]
     run = record(of_trial, of_trial.index[0])

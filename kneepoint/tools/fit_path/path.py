@@ -50,9 +50,9 @@ class Effort:
             first, because far from the optimum all figures are many deviations off.
         repeats: runs on one network, from which the variance of a run is estimated.
         cloud: points around a centre for a regression.
-        steps: greatest number of least-squares steps.
+        steps: maximum number of least-squares steps.
         tries: least-squares steps with a parameter held fixed before its value is rejected.
-        min_spread: least standard deviation of the points, as a share of each range.
+        min_spread: minimum standard deviation of the points, as a share of each range.
         max_spread: greatest standard deviation of the points: a regression is local.
         stride: factor between a rejected and an accepted distance at the end of an interval.
     """

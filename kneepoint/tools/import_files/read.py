@@ -24,7 +24,7 @@ FORMATS: tuple[Format, ...] = (
     *(mahimahi.FORMAT, pantheon.TUNNEL_LOG, pantheon.METADATA, iperf3.FORMAT, flent.FORMAT),
     *(packets.FORMAT, qlog.FORMAT),
 )
-_UNITS = "are the file's units those of its format?"
+_UNITS = "does the file use the units of its format?"
 _HEAD = 65_536
 _UNPACK = {
     b"BZh": "bunzip2",

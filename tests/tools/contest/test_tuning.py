@@ -1,4 +1,4 @@
-"""The parameters of an entry are searched like those of any controller."""
+"""The parameters of an entry are searched like the parameters of any controller."""
 
 import json
 from pathlib import Path
