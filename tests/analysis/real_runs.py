@@ -39,7 +39,7 @@ def run_for_real(results: Path) -> None:
         "calibration": "fit",
         "agreement": "windows",
         "again": "windows",
-        **synthetic.of_questions("real_results"),
+        "real_showcase": "showcase",
     }.items():
         if (results / original).is_dir():  # not without its question
             shutil.copytree(results / original, results / name)

@@ -22,8 +22,3 @@ def parts() -> dict[str, Any]:
 def real_parts() -> dict[str, Any]:
     """The same run in real mahimahi."""
     return {"real_showcase": ShowcaseRun(SHOWCASE, link_log())}
-
-
-def real_results() -> dict[str, str]:
-    """Its folder of results in real mahimahi, a copy of another."""
-    return {"real_showcase": "showcase"}
