@@ -43,8 +43,7 @@ def test_a_slider_changes_the_run_the_address_and_leaves_a_fading_point(
     slide(opened, "window", 0.2)
     opened.wait_for(f"{POWER} !== '{first}'")
     second = opened.evaluate(POWER)
-    address = opened.evaluate("location.hash")
-    assert "set.window=" in address
+    address = opened.wait_for("location.hash.includes('set.window=') && location.hash")
     assert opened.evaluate("document.querySelectorAll('#plane circle[opacity]').length") == 1
     show(opened, url + address)
     assert opened.evaluate(POWER) == second
@@ -56,7 +55,21 @@ def test_keys_move_a_slider_by_one_packet(opened: Page, url: str) -> None:
     opened.evaluate(f"{SLIDER.format('window')}.focus()")
     opened.press("ArrowRight", 2)
     opened.wait_for(f"{POWER} !== '{first}'")
-    assert opened.evaluate("location.hash").endswith("set.window=22")
+    opened.wait_for("location.hash.endsWith('set.window=22')")
+
+
+def test_a_long_drag_writes_few_addresses(opened: Page, url: str) -> None:
+    show(opened, url)
+    opened.evaluate(
+        "(() => { let count = 0; const { replaceState } = history; history.replaceState = (...all) "
+        "=> { if (++count > 20) throw new Error('too often'); replaceState.apply(history, all); };"
+        "})()"
+    )
+    for step in range(100):
+        slide(opened, "window", step / 1000, settles=False)
+    slide(opened, "window", 0.2)
+    opened.wait_for("location.hash.includes('set.window=')")
+    assert opened.problems == []
 
 
 def test_a_choice_by_keys_keeps_the_focus(opened: Page, url: str) -> None:

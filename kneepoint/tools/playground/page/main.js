@@ -44,7 +44,6 @@ let catalogue;
 let emulator;
 let reader; // of rules: an emulator that never runs, so that a mistake is shown at once
 let pictures;
-let encoding; // names of the parameters that encode a rule
 const editors = {}; // of rules, by side
 let present = []; // {side, names, figures, run} of the last good runs
 const before = { a: [], b: [] };
@@ -54,6 +53,7 @@ let complaint = ""; // what is wrong with the address
 let changes = 0;
 let isRunning = false;
 let resting;
+let writing;
 
 function tell(text, isWrong = false) {
   find("status").textContent = complaint || text;
@@ -69,9 +69,11 @@ function parametersOf(side) {
   const [controller, , rule] = SIDES[side].map((key) => state[key]);
   const owners = (parameter) => catalogue.controllers.filter((each) => each.parameters.some((own) => own.name === parameter.name)).length;
   const isCommon = (parameter) => owners(parameter) > catalogue.controllers.length / 2;
-  const all = controllerOf(controller).parameters.filter(({ name }) => !rule || !encoding.includes(name));
+  const all = controllerOf(controller).parameters.filter(({ name }) => !rule || !encodes(name));
   return [...all.filter((each) => !isCommon(each)), ...all.filter(isCommon)].filter((each) => shows(each.name));
 }
+
+const encodes = (name) => /^(code|number)_\d+$/.test(name); // a rule
 
 const shows = (name) => !exercise || exercise.shows(name);
 
@@ -245,12 +247,27 @@ function intervalOf(values) {
   return `${shown(mean - half, digits)} to ${shown(mean + half, digits)}`;
 }
 
-// The browser's key "back" leads to the state before the last choice; sliders and typing are no choices.
-function change(keys, redraws = false) {
+/** Writes the state into the address. */
+function write() {
+  clearTimeout(writing);
+  history.replaceState(null, "", format(state, start));
+}
+
+/** Changes the state by a choice, before which the browser's key "back" leads. */
+function choose(keys) {
+  write();
+  state = { ...state, ...keys };
+  history.pushState(null, "", format(state, start));
+  build();
+  return change({});
+}
+
+/** Changes the state by a slider or by typing: often, whereas browsers limit the number of addresses. */
+function change(keys) {
   complaint = "";
   state = { ...state, ...keys };
-  history[redraws ? "pushState" : "replaceState"](null, "", format(state, start));
-  if (redraws) build();
+  clearTimeout(writing);
+  writing = setTimeout(write, REST_MS);
   return update();
 }
 
@@ -261,7 +278,7 @@ function settingOf(side) {
   const box = element("div", { class: `side-${side}` }, element("h2", {}, state.b ? `Setting ${side.toUpperCase()}` : "Controller"));
   box.append(choice("Controller", offered(), state[key], (name) => {
     const next = changed(start, { [key]: name });
-    change(Object.fromEntries([...SIDES[side], ...(side === "a" ? ["sweep"] : [])].map((each) => [each, next[each]])), true);
+    choose(Object.fromEntries([...SIDES[side], ...(side === "a" ? ["sweep"] : [])].map((each) => [each, next[each]])));
   }));
   box.append(element("p", { class: "meaning" }, controllerOf(state[key]).summary));
   if (state[rule]) box.append(editorOf(side).box);
@@ -280,7 +297,7 @@ function editorOf(side) {
   editors[side] ??= new RuleEditor({
     parse: (text) => reader.rule(text, state[set]).catch((error) => ({ reason: error.message })),
     change: (text) => text !== state[rule] && change({ [rule]: text }),
-    choose: (text) => change({ [rule]: text }, true),
+    choose: (text) => choose({ [rule]: text }),
     shows,
     study: () => ({ network: isNetwork() ? state.link : "your-network", set: state[set] }),
     tell,
@@ -297,7 +314,7 @@ function build() {
   if (state.b) places.push(settingOf("b"));
   else delete editors.b;
   if (!exercise) {
-    const toggled = () => change(state.b ? { b: "", b_set: {}, b_rule: "" } : { b: state.controller, b_set: { ...state.set }, b_rule: state.rule }, true);
+    const toggled = () => choose(state.b ? { b: "", b_set: {}, b_rule: "" } : { b: state.controller, b_set: { ...state.set }, b_rule: state.rule });
     places.push(element("button", { type: "button", onclick: toggled }, state.b ? "Remove setting B" : "Compare with a second setting"));
   }
   find("setting").replaceChildren(...places);
@@ -308,7 +325,7 @@ function build() {
 function linkControls() {
   const box = element("div", { class: "group" }, element("h2", {}, "Link"));
   const options = [...data.links.map((each) => [each.name, each.title]), ["constant", "Constant rate"], ["port", "A router's port"], ["file", "A file of yours"]];
-  box.append(choice("Link", options, state.link, (link) => change({ link }, true)));
+  box.append(choice("Link", options, state.link, (link) => choose({ link })));
   if (["constant", "port"].includes(state.link)) box.append(slider(RATE, state.rate_mbps, (rate_mbps) => change({ rate_mbps })));
   const pick = element("input", { type: "file", multiple: true, "aria-label": "A trace, or a CSV of rates", onchange: () => takeFiles([...pick.files]) });
   box.append(pick, element("p", { class: "meaning" }, "A trace of mahimahi, or a CSV of times (s) and rates (Mbit/s): choose it, or drop it onto the page. It stays on this machine."));
@@ -320,14 +337,14 @@ function pathControls() {
   const box = element("div", { class: "group" }, element("h2", {}, "Path"));
   box.append(slider(DELAY, state.delay_ms, (delay_ms) => change({ delay_ms })));
   box.append(slider(LOSS, state.loss, (loss) => change({ loss })));
-  box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => change({ queue: text }, true)));
-  box.append(choice("Beside it", [["", "no other flow"], ...namesOf(catalogue.controllers)], state.beside, (beside) => change({ beside })));
+  box.append(queue(catalogue.queues, state.queue, QUEUES, (text) => choose({ queue: text })));
+  box.append(choice("Beside it", [["", "no other flow"], ...namesOf(catalogue.controllers)], state.beside, (beside) => choose({ beside })));
   if (Object.keys(state.further).length) {
     box.append(element("p", {}, "Further conditions: ", element("code", {}, JSON.stringify(state.further))));
-    box.append(element("button", { type: "button", onclick: () => change({ further: {} }, true) }, "Remove them"));
+    box.append(element("button", { type: "button", onclick: () => choose({ further: {} }) }, "Remove them"));
   }
   if (state.link === "port") return box; // hosts are at traces
-  box.append(choice("Hosts", hosts, state.host_model, (host_model) => change({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us }, true)));
+  box.append(choice("Hosts", hosts, state.host_model, (host_model) => choose({ host_model, host_latency_us: host_model === "ideal" ? 0 : start.host_latency_us })));
   box.append(slider(LATENCY, state.host_latency_us, (host_latency_us) => change({ host_latency_us })));
   return box;
 }
@@ -342,7 +359,7 @@ async function takeFiles(files) {
     const isWanted = taken.some((text) => wanted.some((each) => each.split(":")[1] === text.split(":")[1]));
     const next = { ...state, link: "file", ...(isWanted ? {} : { uplink: taken[0], downlink: taken[1] ?? "" }) };
     await runBoth(next); // a state that cannot run does not become the page's state
-    await change(next, true);
+    await choose(next);
   } catch (error) {
     tell(error.message, true);
   }
@@ -352,7 +369,7 @@ async function tryOrders(taken, wanted) {
   assign(taken, wanted);
   await runBoth(state).catch(() => assign(taken.toReversed(), wanted));
   await runBoth(state);
-  await change({}, true);
+  await choose({});
 }
 
 /** The state of an address; throws an Error if the page does not offer one of its names, or a rule has a mistake. */
@@ -372,7 +389,7 @@ async function stateOf(address) {
   require("parameter", next.sweep, ["", ...parameters(next.controller)]);
   for (const [controller, set, rule] of Object.values(SIDES)) {
     if (next[rule]) require(`controller of a ${rule}`, next[controller], ["rule"]);
-    const known = parameters(next[controller]).filter((name) => !next[rule] || !encoding.includes(name));
+    const known = parameters(next[controller]).filter((name) => !next[rule] || !encodes(name));
     for (const name of Object.keys(next[set])) require(`${controller}'s parameter`, name, known);
     await flowOf(next[controller], next[set], next[rule]).catch((error) => Promise.reject(new Error(`address: ${rule}: ${error.message}`)));
   }
@@ -382,6 +399,7 @@ async function stateOf(address) {
 /** Shows the state of the address; if it is broken, the present state and picture remain. */
 async function open() {
   complaint = "";
+  clearTimeout(writing);
   try {
     state = await stateOf(location.hash);
     for (const side of Object.keys(editors)) delete editors[side]; // with texts that have mistakes
@@ -410,11 +428,11 @@ function listen() {
     const value = Number(target.dataset.value);
     if (!target.dataset.value) return;
     if (editors.a?.numbers.some(({ name }) => name === swept.parameter.name)) editors.a.set(swept.parameter.name, value);
-    else change({ set: { ...state.set, [swept.parameter.name]: value } }, true);
+    else choose({ set: { ...state.set, [swept.parameter.name]: value } });
   });
   find("copy").onclick = () => {
     complaint = "";
-    history.replaceState(null, "", format(state, start));
+    write();
     const home = document.querySelector("link[rel=canonical]") ?? location; // of the report that contains the page
     const link = new URL(location.hash, home.href).href;
     const copied = navigator.clipboard?.writeText(link) ?? Promise.reject();
@@ -427,7 +445,6 @@ async function begin() {
     const module = await WebAssembly.compile(await (await unpack(find("module").textContent)).arrayBuffer());
     [emulator, reader] = [1, 2].map(() => new Emulator(module, find("worker").textContent));
     catalogue = await emulator.start();
-    encoding = Object.keys((await reader.rule(data.rules[0].text)).parameters);
   } catch (error) {
     tell(`This browser cannot run the emulator (${error.message}); use a current Firefox, Chrome or Safari.`, true);
     return;
