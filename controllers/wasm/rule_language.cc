@@ -17,6 +17,17 @@ constexpr size_t max_characters = 4000;  // as in search/language.py
 
 constexpr const char* dimension_names[] = {"any", "ms", "packets", "rate", "number"};
 
+// The signal, output or variable of a name; null if there is none.
+auto* found(auto& quantities, std::string_view name) {
+  const auto place =
+      std::ranges::find_if(quantities, [name](const auto& each) { return each.name == name; });
+  return place == quantities.end() ? nullptr : &*place;
+}
+
+size_t place_of(const auto* quantity, const auto& quantities) {
+  return static_cast<size_t>(quantity - quantities.data());
+}
+
 // From assignments to a program, checking dimensions on the way.
 class Compiler {
  public:
@@ -26,28 +37,22 @@ class Compiler {
     const RuleNode& name = *assignment.name;
     const RuleNode& value = *assignment.value;
     const rules::Quantity* const output = found(rules::outputs, name.name);
-    require_assignable(name, output != nullptr);
-    const Dimension dimension = dimension_of(value);
-    if (output == nullptr) {
-      emit(value);
-      rule_.program.push_back(rules::first_store + variable(name, dimension));
-      return;
+    if (output == nullptr and (is_function(name.name) or found(rules::signals, name.name))) {
+      refuse(name, std::string(name.name) + " cannot be assigned; choose another name");
     }
-    if (dimension != output->dimension and dimension != Dimension::any) {
-      throw RuleError(std::string(name.name) + " has dimension " + named(output->dimension) +
-                          ", but its value has " + named(dimension),
-                      value.begin, value.end);
+    const Dimension dimension = dimension_of(value);
+    if (output != nullptr and dimension != output->dimension and dimension != Dimension::any) {
+      refuse(value, std::string(name.name) + " has dimension " + named(output->dimension) +
+                        ", but its value has " + named(dimension));
     }
     emit(value);
-    rule_.program.push_back(rules::first_output +
-                            static_cast<size_t>(output - rules::outputs.data()));
+    rule_.program.push_back(output != nullptr
+                                ? rules::first_output + place_of(output, rules::outputs)
+                                : rules::first_store + declared(name, dimension));
   }
 
   ParsedRule finished() && {
-    const auto sets = [this](size_t output) {
-      return std::ranges::find(rule_.program, output) != rule_.program.end();
-    };
-    if (not sets(rules::set_w) and not sets(rules::set_window)) {
+    if (not rule_.sets(rules::set_w) and not rule_.sets(rules::set_window)) {
       throw RuleError("sets neither w nor window; assign one");
     }
     const size_t operations = rule_.program.size();
@@ -66,40 +71,21 @@ class Compiler {
     return dimension_names[static_cast<size_t>(dimension)];
   }
 
-  static const rules::Quantity* found(const auto& quantities, std::string_view name) {
-    const auto place = std::ranges::find(quantities, name, &rules::Quantity::name);
-    return place == quantities.end() ? nullptr : &*place;
+  [[noreturn]] static void refuse(const RuleNode& node, const std::string& reason) {
+    throw RuleError(reason, node.begin, node.end);
   }
 
-  static void require_assignable(const RuleNode& name, bool is_output) {
-    if (is_output or not(is_function(name.name) or found(rules::signals, name.name))) return;
-    throw RuleError(std::string(name.name) + " cannot be assigned; choose another name", name.begin,
-                    name.end);
-  }
-
-  // The number of a variable; one that is not known gets the next.
-  size_t variable(const RuleNode& name, Dimension dimension) {
-    const auto place = std::ranges::find(rule_.variables, name.name);
-    const auto number = static_cast<size_t>(place - rule_.variables.begin());
-    if (place == rule_.variables.end()) {
-      if (number == rules::variables) {
-        throw RuleError(
-            "has more than " + std::to_string(rules::variables) + " variables; use fewer",
-            name.begin, name.end);
+  // The number of a variable; a new variable gets the next.
+  size_t declared(const RuleNode& name, Dimension dimension) {
+    RuleVariable* known = found(rule_.variables, name.name);
+    if (known == nullptr) {
+      if (rule_.variables.size() == rules::variables) {
+        refuse(name, "has more than " + std::to_string(rules::variables) + " variables; use fewer");
       }
-      rule_.variables.emplace_back(name.name);
-      dimensions_.push_back(dimension);
+      known = &rule_.variables.emplace_back(RuleVariable{std::string(name.name), dimension});
     }
-    dimensions_[number] = dimension;
-    return number;
-  }
-
-  // Null for what is no variable.
-  Dimension* known(const RuleNode& name) {
-    const auto place = std::ranges::find(rule_.variables, name.name);
-    return place == rule_.variables.end()
-               ? nullptr
-               : &dimensions_[static_cast<size_t>(place - rule_.variables.begin())];
+    known->dimension = dimension;
+    return place_of(known, rule_.variables);
   }
 
   // A variable without a dimension takes the dimension of the first operand it is combined with.
@@ -113,13 +99,15 @@ class Compiler {
     const auto same = [&](size_t first, size_t last, Dimension wanted = Dimension::any) {
       for (size_t k = first; k < last; ++k) {
         if (of[k] == Dimension::any) continue;
-        if (wanted != Dimension::any and wanted != of[k]) refuse_mixture(node, wanted, of[k]);
+        if (wanted != Dimension::any and wanted != of[k]) {
+          refuse(node, shown(text_.substr(node.begin, node.end - node.begin)) + " mixes " +
+                           named(wanted) + " and " + named(of[k]) + "; combine values of one kind");
+        }
         wanted = of[k];
       }
       for (size_t k = first; k < last; ++k) {
-        Dimension* const dimension =
-            node.operands[k]->kind == RuleNode::Kind::name ? known(*node.operands[k]) : nullptr;
-        if (dimension != nullptr and *dimension == Dimension::any) *dimension = wanted;
+        RuleVariable* const own = found(rule_.variables, node.operands[k]->name);
+        if (own != nullptr and own->dimension == Dimension::any) own->dimension = wanted;
       }
       return wanted;
     };
@@ -148,21 +136,12 @@ class Compiler {
   }
 
   Dimension dimension_of_name(const RuleNode& node) {
-    if (const Dimension* const variable = known(node)) return *variable;
-    if (const rules::Quantity* const signal = found(rules::signals, node.name)) {
-      return signal->dimension;
-    }
+    if (const auto* const variable = found(rule_.variables, node.name)) return variable->dimension;
+    if (const auto* const signal = found(rules::signals, node.name)) return signal->dimension;
     std::vector<std::string> names;
     for (const rules::Quantity& signal : rules::signals) names.emplace_back(signal.name);
-    names.insert(names.end(), rule_.variables.begin(), rule_.variables.end());
-    throw RuleError(shown(node.name) + " is neither a signal nor assigned; known: " + joined(names),
-                    node.begin, node.end);
-  }
-
-  [[noreturn]] void refuse_mixture(const RuleNode& node, Dimension one, Dimension other) const {
-    throw RuleError(shown(text_.substr(node.begin, node.end - node.begin)) + " mixes " +
-                        named(one) + " and " + named(other) + "; combine values of one kind",
-                    node.begin, node.end);
+    for (const RuleVariable& variable : rule_.variables) names.push_back(variable.name);
+    refuse(node, shown(node.name) + " is neither a signal nor assigned; known: " + joined(names));
   }
 
   void emit(const RuleNode& node) {
@@ -183,17 +162,14 @@ class Compiler {
   }
 
   size_t operation_of_name(std::string_view name) const {
-    const auto place = std::ranges::find(rule_.variables, name);
-    if (place != rule_.variables.end()) {
-      return rules::first_load + static_cast<size_t>(place - rule_.variables.begin());
+    if (const auto* const variable = found(rule_.variables, name)) {
+      return rules::first_load + place_of(variable, rule_.variables);
     }
-    return rules::first_signal +
-           static_cast<size_t>(found(rules::signals, name) - rules::signals.data());
+    return rules::first_signal + place_of(found(rules::signals, name), rules::signals);
   }
 
   std::string_view text_;
   ParsedRule rule_{};
-  std::vector<Dimension> dimensions_{};  // of the variables
 };
 
 size_t characters(std::string_view text) {
@@ -202,6 +178,10 @@ size_t characters(std::string_view text) {
 }
 
 }  // namespace
+
+bool ParsedRule::sets(size_t output) const {
+  return std::ranges::find(program, output) != program.end();
+}
 
 Parameters::Values ParsedRule::parameters() const {
   Parameters::Values values;

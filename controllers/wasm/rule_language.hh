@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "algorithms/parameters.hh"
+#include "algorithms/rule_operations.hh"
 
 namespace kneepoint {
 
@@ -28,13 +29,21 @@ struct RuleLiteral {
   size_t end;
 };
 
+struct RuleVariable {
+  std::string name;
+  rules::Dimension dimension;
+};
+
 struct ParsedRule {
+  // Whether it assigns an output, given by the operation.
+  bool sets(size_t output) const;
+
   // All that encode it; what it does not need is 0.
   Parameters::Values parameters() const;
 
   std::vector<size_t> program{};        // of rules::Operation
   std::vector<RuleLiteral> literals{};  // in the order of the program
-  std::vector<std::string> variables{};
+  std::vector<RuleVariable> variables{};
 };
 
 // Throws RuleError if the text is not a valid rule.

@@ -71,15 +71,11 @@ Term real(double value) {
   return {text, text[0] == '-' ? sign : atom};
 }
 
-bool sets(const ParsedRule& rule, size_t output) {
-  return std::ranges::find(rule.program, output) != rule.program.end();
-}
-
 class Writer {
  public:
   Writer(const ParsedRule& rule, std::string indent) : rule_(rule), indent_(std::move(indent)) {
     for (const size_t operation : rule.program) write(operation);
-    if (not sets(rule, rules::set_window)) line("set_window(w_);");
+    if (not rule.sets(rules::set_window)) line("set_window(w_);");
   }
 
   std::string statements{};
@@ -89,7 +85,7 @@ class Writer {
   void line(const std::string& text) { statements += indent_ + text + "\n"; }
 
   // No name of a variable is one of C++ or of the class.
-  std::string variable(size_t number) const { return "my_" + rule_.variables[number]; }
+  std::string variable(size_t number) const { return "my_" + rule_.variables[number].name; }
 
   void write(size_t operation) {
     if (operation == rules::number) {
@@ -324,7 +320,7 @@ std::string entry_source(const ParsedRule& rule, std::string_view text,
   return filled(
       entry_text,
       {{"comment", comment(text)},
-       {"pace", sets(rule, rules::set_pace) ? "\n// It cannot pace: pace has no effect." : ""},
+       {"pace", rule.sets(rules::set_pace) ? "\n// It cannot pace: pace has no effect." : ""},
        {"initial", real(defaults.initial_window).text},
        {"keepalive", real(defaults.keepalive_ms).text},
        {"widest", real(defaults.widest_window).text},

@@ -12,7 +12,7 @@ import pytest
 from kneepoint.entries.tree import KIT
 from kneepoint.search.language import RuleError, parse
 from tests.conftest import ROOT
-from tests.controllers.emulator import EMULATE, emulate, write_small_link
+from tests.controllers.emulator import emulate, write_small_link
 from tests.entries.building import build_entry, run_batch, scenario_of
 from tests.search.test_rules import LAW
 from tests.wasm.module import answers_in_node, needs_module
@@ -164,15 +164,3 @@ def test_its_entry_gives_the_digits_of_the_rule(text: str, tmp_path: Path) -> No
     paces = "pace" in text
     assert ("pace has no effect" in answer["entry"]) == paces
     assert of_entry["status"] == "ok" and (of_entry == of_rule) != paces
-
-
-@pytest.mark.slow
-def test_the_module_runs_a_rule_with_the_digits_of_the_program(tmp_path: Path) -> None:
-    link = write_small_link(tmp_path)
-    (answer,) = answers([LAW])
-    flows = [{"controller": "rule", "parameters": answer["parameters"]}]
-    scenario = {"uplink": {"trace": "up"}, "downlink": {"trace": "down"}, "flows": flows}
-    calls = [("write", "up", link.uplink.read_text()), ("write", "down", link.downlink.read_text())]
-    *_, said = answers_in_node([*calls, ("run", json.dumps({"scenario": scenario}))])
-    assert json.loads(said) == emulate(link, "rule", parse(LAW).parameters)
-    assert EMULATE.exists()
