@@ -294,6 +294,29 @@ def test_a_broken_address_changes_nothing(opened: Page, url: str, hash_: str, to
     assert (text_of(opened), opened.evaluate(POWER)) == (SHORT, power)
 
 
+def test_a_rule_that_another_controller_replaces_is_forgotten(opened: Page, url: str) -> None:
+    show(opened, url + address(SHORT))
+    opened.evaluate(
+        f"{AREA}.value = 'w = 9'; {AREA}.dispatchEvent(new Event('input'));"
+        "document.querySelector('select').value = 'timely';"
+        "document.querySelector('select').onchange()"
+    )
+    settle(opened)
+    slide(opened, "delay_ms", 0.5)
+    opened.wait_for("location.hash.includes('delay_ms')")
+    assert "rule" not in opened.evaluate("location.hash")
+
+
+def test_the_newest_of_several_addresses_counts(opened: Page, url: str) -> None:
+    show(opened, url)  # without a rule
+    one, other = (json.dumps(address(f"window = {packets}")) for packets in (9, 30))
+    opened.evaluate(f"location.hash = {one}; setTimeout(() => (location.hash = {other})); null")
+    opened.wait_for(f"{AREA}?.value === 'window = 30'")
+    settle(opened)
+    slide(opened, "delay_ms", 0.1)
+    assert text_of(opened) == "window = 30"
+
+
 def test_a_program_in_parameters_runs_without_a_text(opened: Page, url: str) -> None:
     show(opened, url + address(SHORT))
     power = opened.evaluate(POWER)

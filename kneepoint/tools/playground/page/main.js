@@ -294,16 +294,16 @@ function editorOf(side) {
   const [, set, rule] = SIDES[side];
   const isUsual = (key) => JSON.stringify(state[key]) === JSON.stringify(DEFAULTS[key]);
   const isNetwork = () => data.links.some(({ name }) => name === state.link) && PATH.every(isUsual);
-  editors[side] ??= new RuleEditor({
+  const editor = (editors[side] ??= new RuleEditor({
     parse: (text) => reader.rule(text, state[set]).catch((error) => ({ reason: error.message })),
-    change: (text) => text !== state[rule] && change({ [rule]: text }),
+    change: (text) => editors[side] === editor && text !== state[rule] && change({ [rule]: text }),
     choose: (text) => choose({ [rule]: text }),
     shows,
     study: () => ({ network: isNetwork() ? state.link : "your-network", set: state[set] }),
     tell,
-  });
-  editors[side].show(state[rule]);
-  return editors[side];
+  }));
+  editor.show(state[rule]);
+  return editor;
 }
 
 const controls = () => [...find("setting").parentElement.querySelectorAll("select, input, textarea, button, summary")];
@@ -398,15 +398,14 @@ async function stateOf(address) {
 
 /** Shows the state of the address; if it is broken, the present state and picture remain. */
 async function open() {
-  complaint = "";
   clearTimeout(writing);
-  try {
-    state = await stateOf(location.hash);
-    for (const side of Object.keys(editors)) delete editors[side]; // with texts that have mistakes
-  } catch (error) {
-    complaint = error.message;
-    if (present.length) return tell(complaint);
-  }
+  const { hash } = location;
+  const next = await stateOf(hash).catch((error) => error);
+  if (hash !== location.hash) return; // there is a newer address
+  complaint = next instanceof Error ? next.message : "";
+  if (complaint && present.length) return tell(complaint);
+  if (!complaint) state = next;
+  for (const side of Object.keys(editors)) delete editors[side]; // with texts that have mistakes
   build();
   return update();
 }
