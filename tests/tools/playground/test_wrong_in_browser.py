@@ -10,12 +10,12 @@ from tests.tools.playground.page_steps import CHOSEN, POWER, SPREAD, SWEPT, WRON
 
 pytestmark = pytest.mark.slow
 
-COUNT_JOBS = """(() => {
-  window.jobs = 0;
+COUNT_RUNS = """(() => {
+  window.runs = 0;
   const { postMessage } = Worker.prototype;
-  Worker.prototype.postMessage = function (...given) {
-    ++window.jobs;
-    return postMessage.apply(this, given);
+  Worker.prototype.postMessage = function (job) {
+    window.runs += job.kind === "run";
+    postMessage.call(this, job);
   };
 })()"""
 RESTED = "new Promise((done) => setTimeout(done, 600))"
@@ -83,6 +83,11 @@ def test_a_broken_address_gives_a_line_and_the_default(
         ("#queue=moon:packets=5", "moon"),
         ("#host_model=moon", "moon"),
         ("#loss=all", "all"),
+        ("#controller=rule&rule=w+=+x", "'x'"),
+        ("#rule=w+=+w", "rule"),
+        ("#controller=rule&b=rule&b.rule=w+=", "b_rule"),
+        ("#controller=rule&rule=w+=+w&set.code_0=7", "code_0"),
+        ("#controller=rule&rule=w+=+w+%2B+1&set.number_0=7", "number_0"),
     ],
 )
 def test_a_broken_address_later_keeps_the_state(
@@ -91,11 +96,11 @@ def test_a_broken_address_later_keeps_the_state(
     show(opened, url + "#controller=timely&link=constant")
     assert opened.wait_for(SWEPT) and opened.wait_for(SPREAD)
     before = opened.evaluate(f"[{POWER}, {CHOSEN}]")
-    opened.evaluate(COUNT_JOBS)
+    opened.evaluate(COUNT_RUNS)
     opened.evaluate(f"location.hash = '{address}'; null")
     assert told in opened.wait_for(WRONG)
     opened.evaluate(RESTED)
-    assert opened.evaluate(f"[{POWER}, {CHOSEN}, jobs]") == [*before, 0]
+    assert opened.evaluate(f"[{POWER}, {CHOSEN}, runs]") == [*before, 0]
     opened.evaluate("document.querySelector('#copy').click()")
     assert "link=constant" in opened.evaluate("location.hash")
 
@@ -121,12 +126,12 @@ def test_a_state_that_cannot_run_keeps_the_picture_and_runs_nothing_further(
     show(opened, url + "#set.window=10")
     assert opened.wait_for(SWEPT) and opened.wait_for(SPREAD)
     power = opened.evaluate(POWER)
-    opened.evaluate(COUNT_JOBS)
+    opened.evaluate(COUNT_RUNS)
     opened.evaluate(f"location.hash = '{address}'; null")
     line = opened.wait_for(WRONG)
     opened.evaluate(RESTED)
     assert told in line and "\n" not in line and opened.evaluate(POWER) == power
-    assert opened.evaluate("jobs") <= 2 and opened.evaluate(WRONG) == line
+    assert opened.evaluate("runs") <= 2 and opened.evaluate(WRONG) == line
 
 
 def test_an_exercise_refuses_what_it_does_not_offer(opened: Page, tmp_path: Path) -> None:
