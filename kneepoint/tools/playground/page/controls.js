@@ -23,6 +23,12 @@ export function choice(label, options, value, onchange) {
 
 let made = 0;
 
+/** The value at a share of a parameter's range, in four digits. */
+export function valueAt({ low, high, type, scale }, share) {
+  const value = scale === "log" && low > 0 ? low * (high / low) ** share : low + share * (high - low);
+  return type === "real" ? Number(value.toPrecision(4)) : Math.round(value);
+}
+
 /**
  * A slider with a number, for a parameter as the catalogue declares the parameter.
  * @param {object} parameter name, unit, meaning, low, high, min, max, type, scale
@@ -31,12 +37,8 @@ export function slider(parameter, value, onchange) {
   const { name, unit, meaning, low, high, min, max, type, scale } = parameter;
   const id = `slider-${++made}`;
   const isLog = scale === "log" && low > 0;
-  const isWhole = type === "integer" || type === "whole";
   const place = (number) => (isLog ? Math.log(Math.max(number, 1e-9) / low) / Math.log(high / low) : (number - low) / (high - low));
-  const numberAt = (share) => {
-    const raw = isLog ? low * (high / low) ** share : low + share * (high - low);
-    return isWhole ? Math.round(raw) : Number(raw.toPrecision(4));
-  };
+  const numberAt = (share) => valueAt(parameter, share);
   const shownPlace = (number) => Math.round(STEPS * Math.min(1, Math.max(0, place(number))));
   const range = element("input", { type: "range", id, min: 0, max: STEPS, "aria-describedby": `${id}-meaning` });
   const exact = element("input", { type: "number", step: "any", min, max, "aria-label": `${name}, exact` });
@@ -61,7 +63,7 @@ export function slider(parameter, value, onchange) {
     let at = shownPlace(present);
     do at += by; while (at > 0 && at < STEPS && numberAt(at / STEPS) === present);
     const next = numberAt(Math.min(1, Math.max(0, at / STEPS)));
-    tell(isWhole && Math.abs(next - present) < 1 ? present + by : next);
+    tell(type !== "real" && Math.abs(next - present) < 1 ? present + by : next);
   };
   exact.onchange = () => tell(Number.isFinite(exact.valueAsNumber) ? exact.valueAsNumber : present);
   show(value);

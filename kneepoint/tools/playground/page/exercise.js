@@ -11,9 +11,11 @@ export class Exercise {
   #goals;
   #hidden = null;
   #bounds = new Map(); // figures of the settings to beat
+  #state;
+  #run;
 
   /**
-   * @param {object} given start, text (HTML), controllers, parameters, sweep, goals, hidden
+   * @param {object} given of the file: text (HTML), goals, hidden
    * @param {HTMLElement} place the element for the text and the goals
    */
   constructor(given, place) {
@@ -28,21 +30,6 @@ export class Exercise {
     place.append(element("p", { class: "meaning" }, "For learning, not for grading: the page computes the result."));
     place.hidden = false;
   }
-
-  get sweeps() {
-    return Boolean(this.#given.sweep);
-  }
-
-  offers(controller) {
-    return this.#given.controllers.includes(controller);
-  }
-
-  shows(parameter) {
-    return this.#given.parameters?.includes(parameter) ?? true;
-  }
-
-  #state = null;
-  #run = null;
 
   /**
    * Marks the goals that figures reach.

@@ -1,12 +1,12 @@
 // The page: its state, its controls, and a run after each change. Only the newest run counts.
 import { plane, shown, sweep as drawSweep } from "kneepoint/chart";
-import { choice, element, queue, slider } from "kneepoint/controls";
+import { choice, element, queue, slider, valueAt } from "kneepoint/controls";
 import { Emulator } from "kneepoint/emulator";
 import { assign, take, traces } from "kneepoint/links";
 import { unpack } from "kneepoint/packed";
 import { RuleEditor } from "kneepoint/rule";
 import { interval, Series, series } from "kneepoint/series";
-import { changed, data, DEFAULTS, format, parse, patched, quote, SIDES } from "kneepoint/state";
+import { changed, data, DEFAULTS, format, parse, patched, quote, shows, SIDES } from "kneepoint/state";
 
 const TRAIL = 12; // number of previous points
 const SEEDS = 10;
@@ -74,8 +74,6 @@ function parametersOf(side) {
 }
 
 const encodes = (name) => /^(code|number)_\d+$/.test(name); // a rule
-
-const shows = (name) => !exercise || exercise.shows(name);
 
 /** The parameters of the emulator's controller; throws an Error for a rule with a mistake. */
 async function flowOf(controller, set, rule) {
@@ -202,7 +200,7 @@ async function rest() {
 }
 
 async function runSweep(goesOn) {
-  if (exercise && !exercise.sweeps) return;
+  if (find("sweep").hidden) return;
   const numbers = editors.a?.numbers ?? [];
   const parameters = [...numbers, ...parametersOf("a")].filter((each) => each.low < each.high);
   const parameter = parameters.find((each) => each.name === state.sweep) ?? parameters[0];
@@ -210,10 +208,8 @@ async function runSweep(goesOn) {
   find("swept").replaceChildren(...parameters.map((each) => element("option", { value: each.name, selected: each === parameter }, numbers.includes(each) ? `${each.name}: ${each.meaning}` : each.name)));
   const key = format({ ...state, b: "", sweep: parameter.name, set: { ...state.set, [parameter.name]: 0 } });
   if (key === swept.key && swept.isWhole) return drawPlane();
-  const { low, high, scale, type } = parameter;
-  const values = Array.from({ length: SWEPT }, (_, k) => k / (SWEPT - 1)).map((share) => (scale === "log" && low > 0 ? low * (high / low) ** share : low + share * (high - low)));
-  const distinct = [...new Set(values.map((value) => (type === "integer" ? Math.round(value) : Number(value.toPrecision(4)))))];
-  swept = { key, parameter, points: distinct.map((value) => ({ value, figures: null })), isWhole: false };
+  const values = new Set(Array.from({ length: SWEPT }, (_, k) => valueAt(parameter, k / (SWEPT - 1))));
+  swept = { key, parameter, points: [...values].map((value) => ({ value, figures: null })), isWhole: false };
   const given = state;
   for (const point of swept.points) {
     // A value that the emulator refuses leaves a gap.
@@ -271,7 +267,7 @@ function change(keys) {
   return update();
 }
 
-const offered = () => namesOf(catalogue.controllers).filter((name) => !exercise || exercise.offers(name));
+const offered = () => namesOf(catalogue.controllers).filter((name) => data.exercise?.controllers.includes(name) ?? true);
 
 function settingOf(side) {
   const [key, set, rule] = SIDES[side];
@@ -298,7 +294,6 @@ function editorOf(side) {
     parse: (text) => reader.rule(text, state[set]).catch((error) => ({ reason: error.message })),
     change: (text) => editors[side] === editor && text !== state[rule] && change({ [rule]: text }),
     choose: (text) => choose({ [rule]: text }),
-    shows,
     study: () => ({ network: isNetwork() ? state.link : "your-network", set: state[set] }),
     tell,
   }));
@@ -450,7 +445,7 @@ async function begin() {
   }
   pictures = new Series(find("series"));
   listen();
-  find("sweep").hidden = Boolean(exercise && !exercise.sweeps);
+  find("sweep").hidden = Boolean(exercise && !data.exercise.sweep);
   find("lead").hidden = Boolean(exercise);
   await open();
 }

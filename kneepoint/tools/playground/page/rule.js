@@ -1,6 +1,6 @@
 // The editor of a rule: mistakes where they stand, numbers as sliders, and the rule as a study or in C++.
 import { element, slider } from "kneepoint/controls";
-import { data } from "kneepoint/state";
+import { data, shows } from "kneepoint/state";
 
 const FEW = 6; // number of sliders that the page shows at first
 let made = 0;
@@ -20,7 +20,6 @@ export class RuleEditor {
    *   parse(text): asks the emulator about a text; see controllers/wasm/rule_answer.hh
    *   change(text): hears of a new text without a mistake
    *   choose(text): hears of an example, which the page then shows
-   *   shows(name): whether a number has a slider
    *   study(): the network and the other parameters of a study
    *   tell(text): tells the reader
    */
@@ -45,7 +44,7 @@ export class RuleEditor {
 
   /** The numbers of the rule in the order of its text, declared as parameters are. */
   get numbers() {
-    return this.#numbers.toSorted((a, b) => a.place[0] - b.place[0]).filter(({ name }) => this.#page.shows(name));
+    return this.#numbers.toSorted((a, b) => a.place[0] - b.place[0]).filter(({ name }) => shows(name));
   }
 
   /** Shows a rule of the page's state. */

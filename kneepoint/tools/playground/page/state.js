@@ -3,6 +3,10 @@
 /** The data of this page, and the defaults of a state, as kneepoint/tools/playground/state.py declares them. */
 export const data = JSON.parse(document.getElementById("data").textContent);
 export const DEFAULTS = data.defaults;
+
+/** Whether a parameter has a slider. */
+export const shows = (name) => data.exercise?.parameters?.includes(name) ?? true;
+
 const KEYS = Object.keys(DEFAULTS).filter((key) => !key.endsWith("set"));
 const written = (key) => (key === "b_rule" ? "b.rule" : key);
 const KEY_OF = Object.fromEntries(KEYS.map((key) => [written(key), key]));
