@@ -69,9 +69,13 @@ class State(ConfigModel):
 
     @model_validator(mode="after")
     def _has_rules_of_rules(self) -> Self:
-        for key, name in (("rule", self.controller), ("b_rule", self.b)):
+        sides = (("rule", self.controller, self.set), ("b_rule", self.b, self.b_set))
+        for key, name, values in sides:
             if getattr(self, key) and name != "rule":
                 raise ValueError(f"{key} is for the controller rule, not {name or 'none'}")
+            encoded = [each for each in values if each.startswith(("code_", "number_"))]
+            if getattr(self, key) and encoded:
+                raise ValueError(f"the text of {key} gives {encoded[0]}; remove it from set")
         return self
 
     def check_controllers(self, catalogue: Catalogue, where: str) -> None:

@@ -62,6 +62,7 @@ def test_exercise_becomes_html_and_changed_keys() -> None:
         ({"hidden": {"rule": "w = w", "controller": "rule"}}, "hidden"),
         ({"start": {"controller": "reno", "rule": "w = w"}}, "rule is for"),
         ({"start": {"controller": "rule", "rule": "w = x"}}, "start.rule.*x is neither"),
+        ({"start": {"controller": "rule", "rule": "w = 5", "set": {"number_0": 6}}}, "number_0"),
         ({"hidden": {"host_model": "events"}}, "event-loop"),
         ({"hidden": {"set": {"window": 2}}}, "hidden: .*set"),
     ],
