@@ -1,6 +1,6 @@
 // Accel-brake control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan: ABC, HotNets 2017 and
-// NSDI 2020). An upper reference: its router, the queue abc, tells the sender what no sender can
-// measure.
+// NSDI 2020). An upper reference: its router, the queue abc, gives the sender information that no
+// sender can measure.
 #include <algorithm>
 
 #include "algorithms/registry.hh"
@@ -15,7 +15,7 @@ class Abc final : public Windowed {
         increase_(parameters.real("increase", 1, {.low = 0, .high = 4}, "packets/RTT",
                                   "so that flows become fair (NSDI 2020); 0: HotNets")),
         beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
-                              "what a loss leaves of the window")) {}
+                              "share of the window that a loss leaves")) {}
 
   // An accelerate lets two packets leave, a brake none.
   void on_ack(const Ack& ack) override {

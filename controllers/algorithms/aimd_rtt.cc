@@ -11,7 +11,7 @@ class AimdRtt final : public Windowed {
   explicit AimdRtt(Parameters& parameters)
       : Windowed(parameters, 1000, 2),
         alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 16, .scale = Scale::log},
-                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+                               "packets/RTT", "additive increase: alpha/cwnd per acknowledgment")),
         decrease_factor_(parameters.real("decrease_factor", 0.5,
                                          {.low = 0.1, .high = 0.99, .max = 1}, "1",
                                          "multiplies the window at a late ACK")),

@@ -13,15 +13,15 @@ class AimdSoph final : public Windowed {
   explicit AimdSoph(Parameters& parameters)
       : Windowed(parameters, 200),
         alpha_(parameters.real("alpha", 2, {.low = 0.05, .high = 10, .scale = Scale::log},
-                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+                               "packets/RTT", "additive increase: alpha/cwnd per acknowledgment")),
         decrease_factor_(parameters.real("decrease_factor", 0.75,
                                          {.low = 0.1, .high = 0.99, .max = 1}, "1",
                                          "multiplies the window after a silence")),
         timeout_factor_(parameters.real("timeout_factor", 2, {.low = 1, .high = 5, .min = 0.1}, "1",
-                                        "the silence, as a multiple of the least RTT")),
+                                        "the silence, as a multiple of the min RTT")),
         boost_below_(parameters.real(
             "boost_below", 1.5, {.low = 1, .high = 3}, "1",
-            "a smoothed RTT below this multiple of the least RTT doubles the increase")),
+            "a smoothed RTT below this multiple of the min RTT doubles the increase")),
         rtt_(parameters, 0.9) {}
 
   // The parameter keepalive_ms applies until the first RTT sample.
@@ -47,7 +47,7 @@ class AimdSoph final : public Windowed {
 };
 
 const Registration<AimdSoph> registration{
-    "aimd_soph", "AIMD whose silence and speed follow the least RTT", "report 002 D1"};
+    "aimd_soph", "AIMD whose silence and speed follow the min RTT", "report 002 D1"};
 
 }  // namespace
 }  // namespace kneepoint

@@ -12,7 +12,7 @@ class AimdTimeout final : public Windowed {
   explicit AimdTimeout(Parameters& parameters)
       : Windowed(parameters, 80),
         alpha_(parameters.real("alpha", 1, {.low = 0.01, .high = 10, .scale = Scale::log},
-                               "packets/RTT", "additive increase: alpha/cwnd an acknowledgment")),
+                               "packets/RTT", "additive increase: alpha/cwnd per acknowledgment")),
         beta_(parameters.real("beta", 2, {.low = 1.05, .high = 20, .min = 1, .scale = Scale::log},
                               "1", "divisor of the window when the keepalive fires")) {}
 

@@ -21,15 +21,15 @@ class Bbr final : public Windowed {
         cwnd_gain_(cwnd_gain(parameters)),
         probe_gain_(parameters.real(
             "probe_gain", 1.25, {.low = 1, .high = 1.5, .min = 1, .max = 1.9}, "1",
-            "gain of the rate in one phase of eight; the next has as much less than 1")),
+            "gain of the rate in one of eight phases; the next phase is as far below 1")),
         rate_rounds_(parameters.integer("rate_rounds", 10, {.low = 2, .high = 20, .min = 1}, "RTT",
-                                        "the rate is the greatest of so long")),
-        full_growth_(
-            parameters.real("full_growth", 1.25, {.low = 1.05, .high = 2, .min = 1}, "1",
-                            "the pipe is full when the rate has grown by less in three rounds")),
+                                        "time over which the maximum rate is taken")),
+        full_growth_(parameters.real(
+            "full_growth", 1.25, {.low = 1.05, .high = 2, .min = 1}, "1",
+            "the pipe is full when the rate has grown by less than this in three rounds")),
         rtprop_filter_s_(parameters.real("min_rtt_s", 10, {.low = 1, .high = 30, .min = 0.1}, "s",
-                                         "the least RTT is that of so long")),
-        probe_rtt_(parameters, "time at four packets that finds the least RTT"),
+                                         "time over which the min RTT is taken")),
+        probe_rtt_(parameters, "time at four packets, to measure the min RTT"),
         initial_cwnd_(cwnd_),
         pacing_rate_(high_gain_, initial_cwnd_) {
     set_send_quantum();

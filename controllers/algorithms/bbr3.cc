@@ -25,16 +25,17 @@ class Bbr3 final : public Windowed {
                                              {.low = 1.5, .high = 4, .min = 1}, "1",
                                              "gain of the rate until the pipe is full")),
         default_cwnd_gain_(cwnd_gain(parameters)),
-        probe_up_pacing_gain_(parameters.real("up_gain", 1.25, {.low = 1, .high = 1.5, .min = 1},
-                                              "1", "gain of the rate while it probes for more")),
+        probe_up_pacing_gain_(
+            parameters.real("up_gain", 1.25, {.low = 1, .high = 1.5, .min = 1}, "1",
+                            "gain of the rate while it probes for more bandwidth")),
         loss_thresh_(parameters.real("loss_threshold", 0.02,
                                      {.low = 0.005, .high = 0.2, .max = 1, .scale = Scale::log},
                                      "1", "share of losses that ends a probe")),
         beta_(parameters.real("beta", 0.7, {.low = 0.5, .high = 0.9, .max = 1}, "1",
-                              "least share of a bound that losses leave")),
+                              "minimum share of a bound that losses leave")),
         bw_probe_wait_(parameters.real("probe_wait_s", 2.5, {.low = 1, .high = 5, .min = 0.1}, "s",
-                                       "longest time between probes for more")),
-        probe_rtt_(parameters, "time at half the product that finds it"),
+                                       "maximum time between probes for more bandwidth")),
+        probe_rtt_(parameters, "time at half the bandwidth-delay product, to measure the min RTT"),
         initial_cwnd_(cwnd_),
         pacing_rate_(startup_pacing_gain_, initial_cwnd_) {
     set_send_quantum();
@@ -67,7 +68,7 @@ class Bbr3 final : public Windowed {
   }
 
   // Section 5.6.4.4. After a timeout the draft's cwnd is one segment beyond the packets in flight;
-  // the transport does not tell how many packets a timeout leaves in flight, so that cwnd is one
+  // the transport does not report how many packets a timeout leaves in flight, so that cwnd is one
   // segment.
   void on_loss(const Loss& loss) override {
     if (loss.kind == Loss::Kind::marked) return;
@@ -491,7 +492,7 @@ class Bbr3 final : public Windowed {
 };
 
 const Registration<Bbr3> registration{
-    "bbr3", "paces at the delivered rate within what losses allow", "draft-ietf-ccwg-bbr"};
+    "bbr3", "paces at the delivered rate, within bounds that losses set", "draft-ietf-ccwg-bbr"};
 
 }  // namespace
 }  // namespace kneepoint

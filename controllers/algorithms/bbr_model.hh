@@ -59,9 +59,9 @@ class PacingRate {
   double gap_us_ = 0;
 };
 
-// Whether a sender has been idle (sections 4.3.1.3 and 5.4.1). Controllers do not hear of the
-// application: a packet that leaves later than pacing requires, with no packet in flight, has
-// waited for the application.
+// Whether a sender has been idle (sections 4.3.1.3 and 5.4.1). Controllers receive no information
+// about the application: a packet that leaves later than pacing requires, with no packet in flight,
+// has waited for the application.
 class IdleRestart {
  public:
   // Called before a packet leaves; returns whether the packet ends an idle period. If so, rate

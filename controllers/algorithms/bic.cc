@@ -18,13 +18,13 @@ class Bic final : public SlowStarting {
       : SlowStarting(parameters),
         max_increase_(parameters.real("max_increment", 16,
                                       {.low = 1, .high = 64, .min = 0.01, .scale = Scale::log},
-                                      "packets/RTT", "greatest increase (Smax: 32 in the paper)")),
+                                      "packets/RTT", "maximum increase (Smax: 32 in the paper)")),
         min_increase_(parameters.real(
             "min_increment", 0.01, {.low = 0.001, .high = 1, .min = 1e-6, .scale = Scale::log},
-            "packets/RTT", "least increase of the paper's search (Smin)")),
+            "packets/RTT", "minimum increase of the paper's search (Smin)")),
         beta_(parameters.real("beta", 819.0 / 1024,
                               {.low = 0.3, .high = 0.95, .min = 0.01, .max = 0.99}, "1",
-                              "what a loss leaves of the window (0.875 in the paper)")),
+                              "share of the window that a loss leaves (0.875 in the paper)")),
         low_window_(parameters.real("low_window", 14, {.low = 2, .high = 100, .min = 1}, "packets",
                                     "up to this window it is Reno")),
         smooth_part_(parameters.real(

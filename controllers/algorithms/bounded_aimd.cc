@@ -1,7 +1,7 @@
 // AIMD below a boundary: the window climbs to it and is divided there. Report 004 exercise B.
 //
 // The report leaves details open, which are parameters here so that they can be recovered from its
-// table: whether alpha is added per ACK or per RTT, the least window, an RTT limit; whether the
+// table: whether alpha is added per ACK or per RTT, the minimum window, an RTT limit; whether the
 // last step may lead beyond the boundary (overshoot), and whether a fraction of a packet in the
 // window admits one more packet (round_up). The author's published code does both
 // (github.com/ngpjunior/tp2).
@@ -18,7 +18,7 @@ class BoundedAimd final : public Windowed {
   explicit BoundedAimd(Parameters& parameters)
       : Windowed(parameters, 80, 1, {.low = 1, .high = 20, .min = 1}),
         alpha_(parameters.real("alpha", 0.1, {.low = 0.01, .high = 2, .scale = Scale::log},
-                               "packets", "additive increase, an ACK or an RTT (per_rtt)")),
+                               "packets", "additive increase, per ACK or per RTT (per_rtt)")),
         beta_(parameters.real("beta", 2, {.low = 1, .high = 20, .min = 1, .scale = Scale::log}, "1",
                               "divisor of the window; 1 holds it at the boundary")),
         boundary_window_(parameters.real("boundary_window", 12, {.low = 5, .high = 50, .min = 1},
@@ -33,7 +33,7 @@ class BoundedAimd final : public Windowed {
                                    "1: the ACK after the one that reaches the "
                                    "boundary, or exceeds it, divides; 0: that one")),
         round_up_(parameters.flag("round_up",
-                                  "1: a part of a packet in the window counts as a "
+                                  "1: a fraction of a packet in the window counts as a "
                                   "packet; 0: as none")) {}
 
   double window() const override { return round_up_ ? std::ceil(cwnd_) : cwnd_; }

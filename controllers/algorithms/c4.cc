@@ -20,7 +20,7 @@ class C4 final : public Controller {
         push_(parameters.real("push", 1.25, {.low = 1.1, .high = 1.5, .min = 1}, "1",
                               "gain of pushing after a push that raised the rate")),
         weak_push_(parameters.real("weak_push", 1.0625, {.low = 1.01, .high = 1.25, .min = 1}, "1",
-                                   "gain of pushing after one that did not")),
+                                   "gain of pushing after a push that did not raise the rate")),
         recovery_(parameters.real("recovery", 0.9375, {.low = 0.5, .high = 1, .min = 0.1, .max = 1},
                                   "1", "gain of the round trip after a push or congestion")),
         cruise_rtts_(parameters.integer("cruise_rtts", 4, {.low = 1, .high = 16, .min = 1}, "RTT",

@@ -1,9 +1,9 @@
 // The contract of a congestion controller: everything that an algorithm may know and decide.
 //
-// A controller is asked for its window and told what happened. It has no clock, no I/O and no
-// randomness of its own: time arrives as an argument, in whole milliseconds of the sender's clock,
-// so that the same object runs in virtual time and over real UDP. Its caller uses it through
-// algorithms/interface.h.
+// The sender queries a controller's window and notifies it of events. The controller has no clock,
+// no I/O and no randomness of its own: time arrives as an argument, in whole milliseconds of the
+// sender's clock, so that the same object runs in virtual time and over real UDP. Its caller uses
+// it through algorithms/interface.h.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ class Controller {
   virtual ~Controller() = default;
 
   // Whether the controller's window also bounds the sender in loss recovery, in place of the
-  // transport's. on_ack is then also called for acknowledgments whose only news is SACK.
+  // transport's. on_ack is then also called for acknowledgments that report new packets only by
+  // SACK.
   static constexpr bool governs_recovery = false;
 
   // Congestion window in packets. Its integer part bounds the datagrams in flight.

@@ -18,9 +18,9 @@ class Copa final : public Windowed {
                                        {.low = 0.02, .high = 2, .min = 1e-3, .scale = Scale::log},
                                        "1/packet", "1/delta packets of a flow wait in the queue")),
         span_of_min_s_(parameters.real("min_rtt_s", 10, {.low = 1, .high = 60, .min = 0.1}, "s",
-                                       "the least RTT is that of so long")),
+                                       "time over which the min RTT is taken")),
         standing_share_(parameters.real("standing_share", 0.5, {.low = 0.1, .high = 1, .min = 0.01},
-                                        "RTT", "the standing RTT is the least of so long")),
+                                        "RTT", "time over which the standing RTT is the minimum")),
         is_adaptive_(parameters.flag("competitive", "competes with flows that fill buffers", true)),
         delta_(default_delta_) {}
 

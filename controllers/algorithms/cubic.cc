@@ -18,9 +18,10 @@ class Cubic final : public SlowStarting {
   explicit Cubic(Parameters& parameters)
       : SlowStarting(parameters),
         c_(parameters.real("c", 0.4, {.low = 0.05, .high = 4, .min = 1e-6, .scale = Scale::log},
-                           "packets/s³", "how steeply the window returns to where it was")),
+                           "packets/s³",
+                           "how steeply the window returns to its value before the loss")),
         beta_(parameters.real("beta", 0.7, {.low = 0.3, .high = 0.9, .min = 0.01, .max = 0.99}, "1",
-                              "what a loss leaves of the window")),
+                              "share of the window that a loss leaves")),
         fast_convergence_(parameters.flag(
             "fast_convergence", "gives way further when losses come earlier than before", true)),
         has_hystart_(parameters.flag("hystart", "leaves slow start when the RTT grows")),

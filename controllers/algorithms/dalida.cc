@@ -19,7 +19,7 @@ class Dalida final : public Windowed {
         deviation_share_(parameters.real("deviation_share", 0.6, {.low = 0.05, .high = 1, .max = 1},
                                          "1", "weight of a new deviation in its average")),
         target_(parameters.real("target", 1.5, {.low = 1.05, .high = 3, .min = 1}, "1",
-                                "target of the RTT, as a multiple of the least")),
+                                "target of the RTT, as a multiple of the min RTT")),
         deviations_(parameters.real("deviations", 2, {.low = 0, .high = 4}, "1",
                                     "deviations that must fit below the target")),
         increase_(parameters.real("increase", 1.5, {.low = 0.1, .high = 10, .scale = Scale::log},

@@ -16,9 +16,9 @@ class DelayBand final : public Windowed {
         high_ms_(parameters.real("high_ms", 100, {.low = 50, .high = 200}, "ms",
                                  "the window shrinks while the smoothed RTT is above")),
         increase_(parameters.real("increase", 2, {.low = 0.1, .high = 20, .scale = Scale::log},
-                                  "packets/RTT", "increase: increase/cwnd an acknowledgment")),
+                                  "packets/RTT", "increase: increase/cwnd per acknowledgment")),
         decrease_(parameters.real("decrease", 2, {.low = 0.1, .high = 50, .scale = Scale::log},
-                                  "packets/RTT", "decrease: decrease/cwnd an acknowledgment")),
+                                  "packets/RTT", "decrease: decrease/cwnd per acknowledgment")),
         rtt_(parameters, 0.9) {}
 
   void on_ack(const Ack& ack) override {

@@ -11,9 +11,9 @@ class DelayThreshold final : public Windowed {
   explicit DelayThreshold(Parameters& parameters)
       : Windowed(parameters, 1000),
         alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 10, .scale = Scale::log},
-                               "packets/RTT", "increase: alpha/cwnd an ACK below the threshold")),
+                               "packets/RTT", "increase: alpha/cwnd per ACK below the threshold")),
         beta_(parameters.real("beta", 10, {.low = 0.1, .high = 50, .scale = Scale::log},
-                              "packets/RTT", "decrease: beta/cwnd an ACK above the threshold")),
+                              "packets/RTT", "decrease: beta/cwnd per ACK above the threshold")),
         rtt_threshold_ms_(parameters.real("rtt_threshold_ms", 90, {.low = 45, .high = 200}, "ms",
                                           "RTT at which growth turns to decrease")) {}
 

@@ -1,7 +1,7 @@
 // FAST TCP: the window that keeps alpha packets in the queue. Wei, Jin, Low, Hegde: FAST TCP,
 // IEEE/ACM Transactions on Networking 14(6), 2006, equation (1); report 002 part D2, where a window
 // may more than double. The paper updates the window periodically, and its program twice in the
-// least RTT; here every ACK updates it.
+// min RTT; here every ACK updates it.
 #include <algorithm>
 
 #include "algorithms/registry.hh"

@@ -20,10 +20,10 @@ class Hybla final : public SlowStarting {
                                  {.low = 5, .high = 200, .min = 1, .scale = Scale::log}, "ms",
                                  "RTT of the connection that it equals")),
         beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
-                              "what a loss leaves of the window")),
+                              "share of the window that a loss leaves")),
         follows_rtt_(parameters.flag("follow_rtt",
                                      "1: rho is of the smoothed RTT, as in the paper; 0: of the "
-                                     "least smoothed RTT, as in Linux")) {}
+                                     "minimum smoothed RTT, as in Linux")) {}
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) measure(rtt_ms(ack));
@@ -64,7 +64,7 @@ class Hybla final : public SlowStarting {
   double slow_start_step_ = 1;
 };
 
-const Registration<Hybla> registration{"hybla", "grows as a connection of a short RTT would",
+const Registration<Hybla> registration{"hybla", "grows like a connection with a short RTT",
                                        "Caini & Firrincieli, IJSCN 2004; Linux"};
 
 }  // namespace

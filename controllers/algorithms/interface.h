@@ -78,7 +78,7 @@ struct kneepoint_ack {
    * counted marks */
   uint64_t marked KNEEPOINT_DEFAULT(0);
   /* The packet was sent before the last loss was detected, and that loss is still being repaired:
-   * the acknowledgment grows no window. */
+   * the acknowledgment does not let the window grow. */
   int is_recovering KNEEPOINT_DEFAULT(0);
   /* The window limits the packets in flight, rather than the application or a socket's buffer. If
    * it does not, no window grows (RFC 9002, section 7.8). */
@@ -164,7 +164,8 @@ struct kneepoint_interface {
   double (*pacing_us)(const void* controller);
 
   /* Whether the controller's window also bounds the sender in loss recovery, in place of the
-   * transport's. on_ack is then also called for acknowledgments whose only news is SACK. */
+   * transport's. on_ack is then also called for acknowledgments that report new packets only by
+   * SACK. */
   int governs_recovery;
 
   /* NULL if the controller does not take back its reactions to spurious losses. */

@@ -21,12 +21,14 @@ class Ledbat final : public TimingOut {
                               "packets/RTT",
                               "increase without a queue; the RFC allows no more than 1")),
         filter_(parameters.integer("current_filter", 4, {.low = 1, .high = 16, .min = 1, .max = 64},
-                                   "samples", "the present delay is the least of so many")),
+                                   "samples",
+                                   "number of samples whose minimum is the present delay")),
         history_(parameters.integer("base_history_min", 10,
                                     {.low = 1, .high = 10, .min = 1, .max = 60}, "min",
-                                    "the base delay is the least of so long")),
-        allowed_increase_(parameters.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
-                                          "the window exceeds the packets in flight by no more")) {}
+                                    "time over which the base delay is the minimum")),
+        allowed_increase_(
+            parameters.real("allowed_increase", 1, {.low = 1, .high = 16}, "packets",
+                            "maximum excess of the window over the packets in flight")) {}
 
   void on_ack(const Ack& ack) override {
     if (measures_rtt(ack)) add_delay(delay_ms(ack), ack.now_us);

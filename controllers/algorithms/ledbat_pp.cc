@@ -19,10 +19,11 @@ class LedbatPp final : public TimingOut {
                                    "queueing delay that it aims at")),
         decrease_(parameters.real("decrease", 1, {.low = 0.1, .high = 4}, "1/RTT",
                                   "decrease at twice the target, of the window")),
-        slowdown_factor_(parameters.real("slowdown_factor", 9, {.low = 3, .high = 100, .min = 1},
-                                         "1", "time between slowdowns, in their lengths")),
+        slowdown_factor_(
+            parameters.real("slowdown_factor", 9, {.low = 3, .high = 100, .min = 1}, "1",
+                            "time between slowdowns, as a multiple of their duration")),
         history_s_(parameters.real("base_history_min", 10, {.low = 1, .high = 10, .min = 0.1},
-                                   "min", "the base RTT is the least of so long") *
+                                   "min", "time over which the base RTT is the minimum") *
                    60) {}
 
   double window() const override { return is_paused_ ? min_window_ : cwnd_; }

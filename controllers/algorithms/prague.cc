@@ -51,7 +51,7 @@ class Prague final : public TimingOut {
 
   double round_length_s() const { return std::max(srtt_s_, virtual_rtt_s_); }
 
-  // Before the first mark there may be no queue that marks, so that the average stays.
+  // Before the first mark there may be no queue that marks, so that the average stays unchanged.
   void end_round(const Ack& ack) {
     if (has_seen_marks_ and acknowledged_ > 0)
       alpha_ += gain_ * (std::min(marked_ / acknowledged_, 1.0) - alpha_);

@@ -21,7 +21,7 @@ class RateHorizon final : public Windowed {
                                          "ms", "of the filter of the rate") /
                          1000),
         min_(parameters.real("min_window", 2, {.low = 1, .high = 10, .min = 1}, "packets",
-                             "least window")),
+                             "minimum window")),
         rate_(cwnd_ / horizon_s_) {}
 
   void on_ack(const Ack& ack) override {

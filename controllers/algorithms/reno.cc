@@ -17,7 +17,7 @@ class Reno final : public SlowStarting {
         alpha_(parameters.real("alpha", 1, {.low = 0.1, .high = 4, .scale = Scale::log},
                                "packets/RTT", "additive increase in congestion avoidance")),
         beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
-                              "what a loss leaves of the packets in flight")),
+                              "share of the packets in flight that a loss leaves")),
         has_whole_packets_(
             parameters.flag("whole_packets", "computes in whole packets, as Linux does")) {
     if (has_whole_packets_) cwnd_ = std::floor(cwnd_);

@@ -12,9 +12,9 @@ class Rocinante final : public Windowed {
   explicit Rocinante(Parameters& parameters)
       : Windowed(parameters, 25),
         alpha_(parameters.real("alpha", 2, {.low = 0.1, .high = 10, .scale = Scale::log},
-                               "packets/RTT", "increase: alpha/cwnd an ACK that is not late")),
+                               "packets/RTT", "increase: alpha/cwnd per ACK that is not late")),
         beta_(parameters.real("beta", 5, {.low = 0.1, .high = 50, .scale = Scale::log},
-                              "packets/RTT", "decrease: beta/cwnd a late ACK")),
+                              "packets/RTT", "decrease: beta/cwnd per late ACK")),
         rtt_allowance_(parameters.real("rtt_allowance", 1.4, {.low = 1, .high = 3}, "1",
                                        "an RTT above this times the average is late")),
         ewma_weight_(parameters.real("ewma_weight", 0.01,

@@ -2,10 +2,10 @@
 // search/language.py and wasm/rule_language.cc compile expressions into it;
 // docs/how-to/evolve-a-rule.md describes them.
 //
-// The program stands in parameters: code_0 has its first eight operations as digits of base 64, the
-// first as the last digit. Its literals are number_0 and so on, in the order of the program. What
-// stands where on the stack is known beforehand, so that only what computes remains: steps, each of
-// which knows where its operands are.
+// The program is encoded in parameters: code_0 has its first eight operations as digits of base 64,
+// the first as the last digit. Its literals are number_0 and so on, in the order of the program.
+// The places of values on the stack are known in advance, so that only steps that compute remain,
+// each with the places of its operands.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -104,7 +104,7 @@ class Rule final : public RuleController {
       stack.pop_back();
       return top;
     };
-    steps_.reserve(program.size());  // their places stay
+    steps_.reserve(program.size());  // their places stay valid
     for (const size_t operation : program) {
       if (operation == end) break;
       if (operation >= rules::operations) throw std::invalid_argument("code is no program");
@@ -141,14 +141,15 @@ class Rule final : public RuleController {
 
   std::vector<Step> steps_{};
   std::array<double, numbers> literals_{};
-  // What the program sets, each by what it assigns last; null what it does not.
+  // The places of the outputs, each of its last assignment; null for an output that the program
+  // does not set.
   Place w_place_ = &w_;
   Place window_place_ = nullptr;
   Place pace_place_ = nullptr;
   Place keepalive_place_ = nullptr;
 };
 
-const Registration<Rule> registration{"rule", "performs a rule that its parameters are",
+const Registration<Rule> registration{"rule", "executes a rule that its parameters encode",
                                       "search/rules", needs::receiver_clock};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What all rules of docs/how-to/evolve-a-rule.md have in common: signals, outputs and parameters.
+// The common part of all rules of docs/how-to/evolve-a-rule.md: signals, outputs and parameters.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +34,16 @@ class RuleController : public Controller {
         widest_window_(parameters.real(
             "widest_window", defaults.widest_window,
             {.low = 100, .high = 10000, .min = 2, .max = widest_window, .scale = Scale::log},
-            "packets", "upper bound of w, whose lower is 2")),
+            "packets", "upper bound of w; the lower bound is 2")),
         w_(parameters.real("initial_window", defaults.initial_window,
                            {.low = 1, .high = 100, .min = 1}, "packets",
                            "w before the first acknowledgment")) {}
 
-  // Sets the window, and what else the rule sets, from the signals.
+  // Computes the window, and the rule's other outputs, from the signals.
   virtual void perform() = 0;
 
   void set_w(double packets) { w_ = std::min(std::max(packets, min_window), widest_window_); }
-  // What is no number stays so, and fails.
+  // NaN stays NaN, and fails the run.
   void set_window(double packets) { window_ = packets < min_window ? min_window : packets; }
   void set_pace(double packets_per_ms) {
     gap_us_ = std::clamp(1000 / packets_per_ms, 0.0, longest_gap_us);
@@ -78,7 +78,7 @@ class RuleController : public Controller {
     min_rtt_ = has_heard_ ? std::min(min_rtt_, rtt_ms) : rtt_ms;
     owd_ = owd_ms - min_owd_ms_;
     rtt_ = rtt_ms - min_rtt_;
-    // What was overtaken came after none.
+    // A packet that was overtaken adds no silence.
     const int64_t before_ms = has_heard_ ? last_ms_ : ack.received_ms;
     last_ms_ = std::max(before_ms, ack.received_ms);
     silence_ = static_cast<double>(last_ms_ - before_ms);

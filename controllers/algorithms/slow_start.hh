@@ -47,7 +47,7 @@ class SlowStarting : public TimingOut {
 };
 
 // Leaves slow start before the queue overflows: when the acknowledgments of a round have come in a
-// train longer than half of the least RTT, or when the RTT has grown by an eighth, but at least 4
+// train longer than half of the min RTT, or when the RTT has grown by an eighth, but at least 4
 // and at most 16 ms (Ha, Rhee: Taming the elephants, Computer Networks 55, 2011; HyStart as in
 // Linux).
 class HyStart {

@@ -148,7 +148,7 @@ class Sprout final : public Controller {
                             "packets/s/sqrt(s)", "how fast the link's rate moves")},
         risk_(static_cast<float>(
                   parameters.real("percentile", 5, {.low = 1, .high = 75, .max = 99}, "%",
-                                  "probability that less arrives than is forecast")) /
+                                  "probability that fewer packets arrive than forecast")) /
               100),
         horizon_ticks_(static_cast<size_t>(
             parameters.integer("horizon_ticks", 5, {.low = 2, .high = 8, .min = 1, .max = 8},
@@ -239,7 +239,7 @@ class Sprout final : public Controller {
 };
 
 const Registration<Sprout> registration{
-    "sprout", "what arrives in time with a chosen confidence, by an inferred rate",
+    "sprout", "the window that arrives in time with a chosen confidence, at an inferred rate",
     "Winstein, Sivaraman & Balakrishnan, NSDI 2013", needs::receiver_clock | needs::heartbeats};
 
 }  // namespace

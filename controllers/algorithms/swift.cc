@@ -1,7 +1,7 @@
 // Swift: additive increase below a target delay, multiplicative decrease above it, and windows of
 // less than one packet by pacing. Kumar et al., SIGCOMM 2020, section 3 and Algorithm 1.
 //
-// The paper's target grows with the hops of a path; here it grows with the path's least RTT. The
+// The paper's target grows with the hops of a path; here it grows with the path's min RTT. The
 // paper's microseconds are milliseconds here. Hosts do not report their own delays, so that the
 // fabric's window is the only window.
 #include <algorithm>
@@ -19,7 +19,7 @@ class Swift final : public TimingOut {
   explicit Swift(Parameters& parameters)
       : TimingOut(parameters),
         target_ms_(parameters.real("target_ms", 25, {.low = 5, .high = 200, .scale = Scale::log},
-                                   "ms", "delay beyond the least RTT that it aims at")),
+                                   "ms", "delay beyond the min RTT that it aims at")),
         ai_(parameters.real("ai", 1, {.low = 0.1, .high = 5, .scale = Scale::log}, "packets/RTT",
                             "additive increase")),
         beta_(parameters.real("beta", 0.8, {.low = 0.1, .high = 1}, "1",
@@ -34,7 +34,7 @@ class Swift final : public TimingOut {
         scaling_high_(parameters.real("scaling_high", 100, {.low = 10, .high = 200, .min = 2},
                                       "packets", "window from which there is none")),
         reset_after_(parameters.integer("reset_after", 5, {.low = 1, .high = 10, .min = 1}, "1",
-                                        "timeouts in a row to the least window")) {}
+                                        "consecutive timeouts that lead to the minimum window")) {}
 
   // A window below one packet is one packet and a pause.
   double window() const override { return std::max(cwnd_, 1.0); }
@@ -104,8 +104,9 @@ class Swift final : public TimingOut {
   int timeouts_ = 0;
 };
 
-const Registration<Swift> registration{"swift", "holds the delay at a target, below a packet too",
-                                       "Kumar et al., SIGCOMM 2020"};
+const Registration<Swift> registration{
+    "swift", "holds the delay at a target, also with windows below one packet",
+    "Kumar et al., SIGCOMM 2020"};
 
 }  // namespace
 }  // namespace kneepoint

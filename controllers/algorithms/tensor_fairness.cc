@@ -17,10 +17,10 @@ class TensorFairness final : public Windowed {
         new_share_(parameters.real("new_share", 0.1, {.low = 0.01, .high = 1, .max = 1}, "1",
                                    "weight of the window in its average")),
         increase_(parameters.real("increase", 0.6, {.low = 0.01, .high = 5, .scale = Scale::log},
-                                  "packets", "increase an acknowledgment without a queue")),
+                                  "packets", "increase per acknowledgment without a queue")),
         decrease_(parameters.real("decrease", 0.0125,
                                   {.low = 0.001, .high = 1, .scale = Scale::log}, "packets",
-                                  "decrease an acknowledgment at twice delay_ms")),
+                                  "decrease per acknowledgment at twice delay_ms")),
         silence_factor_(parameters.real("silence_factor", 0.75, {.low = 0.5, .high = 1, .max = 1},
                                         "1", "multiplies the window after a silence")),
         average_(cwnd_) {}

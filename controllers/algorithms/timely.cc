@@ -20,7 +20,7 @@ class Timely final : public Controller {
         rate_(parameters.real("initial_rate", 10, {.low = 1, .high = 50, .min = 1}, "packets",
                               "window before the first acknowledgment")),
         min_rate_(parameters.real("min_rate", 1, {.low = 1, .high = 10, .min = 1}, "packets",
-                                  "least window")),
+                                  "minimum window")),
         alpha_(parameters.real("alpha", 0.8, {.low = 0.05, .high = 1, .max = 1}, "1",
                                "weight of a new RTT difference in the average")),
         beta_(parameters.real("beta", 0.3, {.low = 0.05, .high = 1, .max = 1}, "1",
@@ -40,7 +40,7 @@ class Timely final : public Controller {
                                             "1: below t_low_ms the gradient acts as well; "
                                             "0: the window only grows")),
         round_up_(parameters.flag("round_up",
-                                  "1: a part of a packet in the window counts as a "
+                                  "1: a fraction of a packet in the window counts as a "
                                   "packet; 0: as none")) {}
 
   double window() const override { return round_up_ ? std::ceil(rate_) : rate_; }

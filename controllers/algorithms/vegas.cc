@@ -22,9 +22,10 @@ class Vegas final : public SlowStarting {
                               "a longer queue lets the window shrink")),
         gamma_(parameters.real("gamma", 1, {.low = 0.5, .high = 20, .scale = Scale::log}, "packets",
                                "a longer queue ends slow start")),
-        divides_by_rtt_(parameters.flag("divide_by_rtt",
-                                        "1: the queue is cwnd (RTT - least)/RTT, as in the paper; "
-                                        "0: cwnd (RTT - least)/least, as in Linux")),
+        divides_by_rtt_(
+            parameters.flag("divide_by_rtt",
+                            "1: the queue is cwnd (RTT - min RTT)/RTT, as in the paper; "
+                            "0: cwnd (RTT - min RTT)/(min RTT), as in Linux")),
         has_slow_slow_start_(parameters.flag("every_other_round",
                                              "1: slow start doubles in every other round trip, as "
                                              "in the paper; 0: in each, as in Linux")),

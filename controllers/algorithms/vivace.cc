@@ -89,7 +89,7 @@ class Vivace final : public Controller {
                               "price of losses (c)")),
         tolerated_gradient_(parameters.real("tolerated_gradient", 0.01,
                                             {.low = 0.001, .high = 0.1, .scale = Scale::log}, "s/s",
-                                            "growth of the RTT that counts as none")),
+                                            "growth of the RTT that is tolerated")),
         probe_(parameters.real("probe", 0.05, {.low = 0.01, .high = 0.2, .min = 1e-3, .max = 0.5},
                                "1", "how far trials lie from the rate")),
         theta_(parameters.real("theta", 1, {.low = 0.1, .high = 10, .scale = Scale::log}, "1",
@@ -98,7 +98,7 @@ class Vivace final : public Controller {
                                   {.low = 0.01, .high = 0.5, .min = 1e-3, .max = 1}, "1",
                                   "greatest step at first, of the rate")),
         boundary_step_(parameters.real("boundary_step", 0.1, {.low = 0, .high = 0.5, .max = 1}, "1",
-                                       "by which a bounded step raises the boundary")) {}
+                                       "increase of the boundary after a bounded step")) {}
 
   static constexpr bool governs_recovery = true;
 

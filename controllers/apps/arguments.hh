@@ -15,7 +15,7 @@ struct RunArguments {
   bool measures_flows = false;  // whether the answer has every flow's metrics
   std::optional<std::filesystem::path> uplink_log{};
   std::optional<std::filesystem::path> flow_log{};
-  std::string request{};  // as it was made
+  std::string request{};  // the arguments or the JSON of this run
 };
 
 extern const char* const run_usage;

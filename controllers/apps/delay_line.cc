@@ -124,7 +124,7 @@ int run(const Words& words) {
   const Arguments arguments = parse(words);
   const auto [first, second] = arguments.devices;
   catch_stop_signals();
-  prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for later ones
+  prctl(PR_SET_TIMERSLACK, 1);  // ns: a release must not wait for later packets
   Way there(first, second, arguments.delays_ms->at(0), arguments.rates_mbps->at(0));
   Way back(second, first, arguments.delays_ms->at(1), arguments.rates_mbps->at(1));
   SchedulingDelays delays;

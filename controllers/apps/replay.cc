@@ -1,5 +1,5 @@
 // replay: how closely controllers behave like the senders of flow logs, whose acknowledgments they
-// hear.
+// receive.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -28,7 +28,7 @@ is the share of acknowledgments after which windows differ by at most a packet. 
 left before all else, on average; `shortest_ms` is the shortest silence that a datagram ended.
 )";
 
-constexpr double shortest_keepalive_us = 10'000;  // a sender that hears something sends sooner
+constexpr double shortest_keepalive_us = 10'000;  // an acknowledgment makes a sender send sooner
 constexpr uintmax_t max_bytes = 1'000'000'000;
 
 struct Event {

@@ -1,5 +1,5 @@
-// A whole sender around one class: what a candidate's source is linked with. Its arguments after
-// host and port are parameters, NAME=VALUE.
+// A whole sender around one class: a candidate's source is linked with it. Its arguments after host
+// and port are parameters, NAME=VALUE.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>

@@ -30,7 +30,7 @@ std::string read_file(const std::filesystem::path& path, const std::string& what
                       uintmax_t max_bytes);
 
 // The folder of the running program, which also holds the files built with it; empty if the kernel
-// does not tell it.
+// does not report it.
 std::filesystem::path program_folder();
 
 }  // namespace kneepoint

@@ -45,7 +45,7 @@ inline double draw_exponential(Random& random, double mean) {
 // Standard normal, by the polar method (Marsaglia, Bray: SIAM Review 6, 1964).
 double draw_normal(Random& random);
 
-// A least time plus an exponential time, in whole microseconds, from a table of quantiles: a few
+// A minimum time plus an exponential time, in whole microseconds, from a table of quantiles: a few
 // instructions per draw. The table's resolution cuts the tail at about 8.3 means.
 class ExponentialTable {
  public:

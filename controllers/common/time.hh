@@ -1,5 +1,5 @@
 // Virtual time: whole microseconds since the link started. Clocks that show whole milliseconds
-// truncate it, as mahimahi's and the contest kit's do.
+// truncate this time, as mahimahi's and the contest kit's do.
 #pragma once
 
 #include <cstdint>

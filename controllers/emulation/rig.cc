@@ -17,8 +17,8 @@ namespace kneepoint {
 
 namespace {
 
-// The random streams of a run's seed. A stream for each direction is the uplink's; the next number
-// is the downlink's stream.
+// The random streams of a run's seed. Where each direction has a stream, this is the uplink's; the
+// downlink's has the next number.
 enum Stream : uint64_t {
   link_shell = 0,
   delay_shell = 2,
@@ -257,8 +257,8 @@ void Rig::add_contest_flow(const Flow& flow, const ControllerHandle& controller,
 }
 
 // The limit of CPU time of an entry's process. The default allows for its start, and for half of
-// the run's duration: a process within it could keep up in real time, with half of the time to
-// spare.
+// the run's duration: a process within this limit could keep up in real time, with half of the time
+// to spare.
 uint64_t Rig::max_cpu_s(const EntrySettings& entry) const {
   constexpr uint64_t start_s = 2;
   return entry.cpu_s.value_or(start_s + static_cast<uint64_t>(duration_ms_) / 2000);
@@ -310,7 +310,7 @@ void Rig::add_tcp_flow(const Flow& flow, const ControllerHandle& controller, Flo
                             .think_us = in_us(settings.think_s)};
     data = std::make_unique<Server>(exchange);
     client = std::make_unique<Client>(exchange, lifetime.start_us, lifetime.stop_us, meter);
-    lifetime = {};  // the client has the lifetime
+    lifetime = {};  // the lifetime is the client's, which requests the data
   }
   TcpSettings tcp = settings.tcp;
   tcp.counts_marks = (controller.needs() & needs::counted_marks) != 0;

@@ -167,24 +167,27 @@ Fields link_fields(LinkSettings& link) {
       text("trace_sha256", link.trace_sha256, "the digest that it must have"),
       real("rate_mbps", link.rate_mbps, 0.001, 100'000, "a constant rate, in place of a trace"),
       flag("by_packets", link.by_packets,
-           "of a rate: every packet takes as long as one of 1504 bytes"),
-      real("delay_ms", link.delay_ms, 0, longest_delay_ms, "one way; of a trace whole"),
+           "with rate_mbps: every packet takes as long as a packet of 1504 bytes"),
+      real("delay_ms", link.delay_ms, 0, longest_delay_ms,
+           "one-way delay; whole milliseconds with a trace"),
       real("delay_step_ms", link.delay_step_ms, 0, longest_delay_ms,
-           "what the delay has on top in the second half of each delay_period_s; of a trace "
-           "whole"),
+           "addition to the delay in the second half of each delay_period_s; whole "
+           "milliseconds with a trace"),
       real("delay_period_s", link.delay_period_s, 0.01, longest_run_s,
-           "of the changes of the delay"),
+           "period of the changes of the delay"),
       text("delay_trace", link.delay_trace,
-           "a path, lines TIME_MS DELAY_MS, in place of these; of a trace whole"),
+           "path of a file with lines TIME_MS DELAY_MS, which replaces these keys; whole "
+           "milliseconds with a trace"),
       text("queue", link.queue, "POLICY[:NAME=NUMBER,...], as --uplink-queue takes it"),
       whole("loss_period", link.loss_period, 2, 1ULL << 40, "every n-th packet is lost"),
       whole("loss_first", link.loss_first, 1, 1ULL << 40,
-            "the first packet that a period loses, where it is not the n-th"),
-      real("loss_probability", link.loss_probability, 0, 1, "each packet, independently"),
+            "number of the first lost packet; by default loss_period"),
+      real("loss_probability", link.loss_probability, 0, 1,
+           "probability that a packet is lost, independently of others"),
       flag("loss_after_link", link.loss_after_link,
-           "these losses are after the link; otherwise before it and its impairments"),
+           "whether these losses occur after the link; otherwise before it and its impairments"),
       texts("impairments", link.impairments,
-            "what happens to packets before the link, one after the other: KIND:NAME=NUMBER,...")};
+            "impairments of packets before the link, in order: KIND:NAME=NUMBER,...")};
 }
 
 void check_link(const LinkSettings& link, const std::string& where) {
@@ -194,14 +197,14 @@ void check_link(const LinkSettings& link, const std::string& where) {
   for (const auto& [key, delay_ms] :
        {std::pair{".delay_ms", link.delay_ms}, {".delay_step_ms", link.delay_step_ms}}) {
     if (has_trace and delay_ms != std::floor(delay_ms)) {
-      refuse(where + key, "must be whole, for mahimahi's delays are");
+      refuse(where + key, "must be whole, as mahimahi's delays are");
     }
   }
   if (link.delay_step_ms > 0 and link.delay_period_s == 0) {
     refuse(where + ".delay_step_ms", "needs delay_period_s");
   }
   if (link.delay_step_ms > 0 and not link.delay_trace.empty()) {
-    refuse(where + ".delay_trace", "stands in place of delay_step_ms; give one of them");
+    refuse(where + ".delay_trace", "replaces delay_step_ms; give one of them");
   }
   try {
     make_packet_queue(link.queue, 0);
@@ -238,28 +241,30 @@ Field link_in(const std::filesystem::path& folder, std::string_view name, LinkSe
 }
 
 Fields tcp_fields(TcpSettings& tcp) {
-  return {flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
-          milliseconds("min_rto_ms", tcp.min_rto_us, 1, 60'000,
-                       "of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
-          milliseconds("min_rto_margin_ms", tcp.min_rto_margin_us, 1, 60'000,
-                       "of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
-                       "granularity of RFC 6298, or 200 in Linux"),
-          milliseconds("delayed_ack_ms", tcp.delayed_ack_us, 0, 500,
-                       "0: every segment is acknowledged"),
-          whole("quick_acks", tcp.quick_acks, 0, 1000,
-                "a connection's first segments that are acknowledged at once: 16 in Linux"),
-          whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
-                "what the receiver offers"),
-          whole("send_buffer_bytes", tcp.send_buffer_bytes, tcp_payload_bytes,
-                TcpSettings::unlimited_bytes,
-                "of the sender's socket: what is not acknowledged fits it"),
-          whole("receive_buffer_bytes", tcp.receive_buffer_bytes, 2 * tcp_payload_bytes,
-                TcpSettings::unlimited_bytes,
-                "of the receiver's socket, which offers half of it as window, as in Linux"),
-          flag("ecn", tcp.ecn, "packets may be marked in place of being dropped (RFC 3168)"),
-          flag("rack", tcp.rack, "losses are found by time, and by probes of the tail (RFC 8985)"),
-          flag("prr", tcp.prr, "recovery sends in proportion to what is delivered (RFC 6937)"),
-          flag("undo", tcp.undo, "losses that were none are taken back (RFC 3522, RFC 4015)")};
+  return {
+      flag("sack", tcp.sack, "recovery by RFC 6675; otherwise NewReno (RFC 6582)"),
+      milliseconds("min_rto_ms", tcp.min_rto_us, 1, 60'000,
+                   "minimum of the whole timeout: 1000 in RFC 6298, 200 in Linux"),
+      milliseconds(
+          "min_rto_margin_ms", tcp.min_rto_margin_us, 1, 60'000,
+          "minimum of 4 RTTVAR, which the timeout adds to the smoothed RTT: 1, the clock's "
+          "granularity of RFC 6298, or 200 in Linux"),
+      milliseconds("delayed_ack_ms", tcp.delayed_ack_us, 0, 500,
+                   "0: every segment is acknowledged"),
+      whole("quick_acks", tcp.quick_acks, 0, 1000,
+            "number of a connection's first segments that are acknowledged at once: 16 in Linux"),
+      whole("receive_window_packets", tcp.receive_window_packets, 1, 1 << 20,
+            "window that the receiver offers"),
+      whole("send_buffer_bytes", tcp.send_buffer_bytes, tcp_payload_bytes,
+            TcpSettings::unlimited_bytes,
+            "buffer of the sender's socket, which holds unacknowledged data"),
+      whole("receive_buffer_bytes", tcp.receive_buffer_bytes, 2 * tcp_payload_bytes,
+            TcpSettings::unlimited_bytes,
+            "buffer of the receiver's socket, half of which is offered as window, as in Linux"),
+      flag("ecn", tcp.ecn, "packets may be marked instead of dropped (RFC 3168)"),
+      flag("rack", tcp.rack, "losses are found by time, and by probes of the tail (RFC 8985)"),
+      flag("prr", tcp.prr, "recovery sends in proportion to delivered data (RFC 6937)"),
+      flag("undo", tcp.undo, "spurious losses are undone (RFC 3522, RFC 4015)")};
 }
 
 Field parameters(Parameters::Values& place) {
@@ -311,17 +316,17 @@ Fields entry_fields(EntrySettings& entry) {
                     "the path of a shared object that exports main, or of a file in Python (.py)")),
       text("interpreter", entry.interpreter, "the program that runs a file in Python"),
       text("sha256", entry.sha256, "the digest that it must have"),
-      texts("arguments", entry.arguments, "of its program, after host and port"),
+      texts("arguments", entry.arguments, "arguments of its program, after host and port"),
       whole("cpu_s", entry.cpu_s, 1, 86'400,
             "the CPU time that it may use; otherwise 2 s and half of the run's duration"),
       whole("clock_epoch_ms", entry.clock_epoch_ms, 0, date_s * 1000,
-            "of the clocks of a kit that shows dates: what it subtracts from them"),
-      variables("environment", entry.environment, "what getenv gives it; all that it gives"),
+            "for a kit whose clocks show dates: the date that it subtracts"),
+      variables("environment", entry.environment, "all variables that getenv returns"),
       variables(
           "files", entry.files,
           "the digests of files that it may read, by their names; they lie beside the object, "
           "DIGEST.data"),
-      text("dialect", entry.dialect, "whose datagrams it sends",
+      text("dialect", entry.dialect, "kit whose datagrams it sends",
            [](const std::string& name) { return find_dialect(name).name; })};
 }
 
@@ -336,33 +341,35 @@ Fields flow_fields(FlowSettings& flow) {
                 flow.entry.emplace();
                 read_fields(value, entry_fields(*flow.entry), where);
               }};
-  return {text("controller", flow.controller, "a name or a path"),
-          text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
-          parameters(flow.parameters),
-          std::move(entry),
-          choice("transport", flow.transport, {"datagrams", "tcp"},
-                 "the contest kit's datagrams, or TCP"),
-          object("tcp", flow.tcp, tcp_fields, "details of TCP"),
-          whole("class", flow.share_class, 0, max_classes, "its class in a queue that has classes"),
-          real("start_s", flow.start_s, 0, longest_run_s, "when it begins"),
-          real("stop_s", flow.stop_s, 0, longest_run_s, "sends nothing new from then on"),
-          whole("bytes", flow.bytes, 1, max_bytes, "of payload; otherwise endless"),
-          choice("from", flow.from, {"near", "far"},
-                 "the end that sends the data: near, over the uplink, or far, over the downlink"),
-          whole("request_bytes", flow.request_bytes, 1,
-                Exchange::max_request_segments * tcp_payload_bytes,
-                "of TCP: the receiver opens the connection and asks for `bytes` with so many"),
-          whole("requests", flow.requests, 1, 1'000'000,
-                "how often it asks, one after another, over the same connection"),
-          real("think_s", flow.think_s, 0, longest_run_s, "from an answer to the next request")};
+  return {
+      text("controller", flow.controller, "a name or a path"),
+      text("controller_sha256", flow.controller_sha256, "the digest that it must have"),
+      parameters(flow.parameters),
+      std::move(entry),
+      choice("transport", flow.transport, {"datagrams", "tcp"},
+             "the contest kit's datagrams, or TCP"),
+      object("tcp", flow.tcp, tcp_fields, "details of TCP"),
+      whole("class", flow.share_class, 0, max_classes, "its class in a queue that has classes"),
+      real("start_s", flow.start_s, 0, longest_run_s, "start of the flow"),
+      real("stop_s", flow.stop_s, 0, longest_run_s, "time after which it sends no new data"),
+      whole("bytes", flow.bytes, 1, max_bytes, "payload of the flow; otherwise endless"),
+      choice("from", flow.from, {"near", "far"},
+             "the end that sends the data: near, over the uplink, or far, over the downlink"),
+      whole("request_bytes", flow.request_bytes, 1,
+            Exchange::max_request_segments * tcp_payload_bytes,
+            "TCP only: the receiver opens the connection and requests `bytes` by a request of this "
+            "size"),
+      whole("requests", flow.requests, 1, 1'000'000,
+            "number of requests, one after another, over the same connection"),
+      real("think_s", flow.think_s, 0, longest_run_s, "time from an answer to the next request")};
 }
 
 Fields probe_fields(ProbeSettings& probe) {
   return {
-      real("start_s", probe.start_s, 0, longest_run_s, "when the first is sent"),
-      real("interval_ms", probe.interval_ms, 1, 1e6, "from one to the next"),
-      whole("count", probe.count, 1, 1ULL << 40, "how many; otherwise endless"),
-      whole("bytes", probe.bytes, 32, datagram_bytes, "on the link"),
+      real("start_s", probe.start_s, 0, longest_run_s, "time of the first packet"),
+      real("interval_ms", probe.interval_ms, 1, 1e6, "time between packets"),
+      whole("count", probe.count, 1, 1ULL << 40, "number of packets; otherwise endless"),
+      whole("bytes", probe.bytes, 32, datagram_bytes, "size on the link"),
       whole("class", probe.share_class, 0, max_classes, "its class in a queue that has classes")};
 }
 
@@ -395,24 +402,27 @@ Fields scenario_fields(Scenario& scenario) {
     return static_cast<Milliseconds>(duration_s * 1000 + 0.5);
   };
   return {
-      link("uplink", scenario.uplink, "carries the data"),
-      link("downlink", scenario.downlink, "carries what answers it"),
-      required(list("flows", scenario.flows, flow_fields, "who sends over the uplink")),
+      link("uplink", scenario.uplink, "link that carries the data"),
+      link("downlink", scenario.downlink, "link that carries acknowledgments and answers"),
+      required(list("flows", scenario.flows, flow_fields, "flows over the uplink")),
       list("probes", scenario.probes, probe_fields, "small datagrams, answered at once"),
-      text("host_model", scenario.host, "as --host-model takes it; of the processes at traces",
-           to_host),
+      text("host_model", scenario.host,
+           "as --host-model takes it; model of the processes around links with traces", to_host),
       real("host_latency_us", scenario.host.host_latency_us, 0, 1e6,
-           "extra latency in each direction, at traces"),
+           "extra latency in each direction, on links with traces"),
       real("duration_s", scenario.duration_ms, 0.001, longest_run_s,
-           "otherwise the run ends with the traces; with it they repeat", to_ms),
+           "duration of the run, in which traces repeat; by default the run ends with the traces",
+           to_ms),
       real("interval_s", scenario.interval_s, 0.001, longest_run_s,
-           "of the series over time; otherwise there is none"),
+           "interval of series over time; by default there are none"),
       real("measure_from_s", scenario.measure_from_s, 0, longest_run_s,
-           "the figures of endless flows count what happens from then on"),
-      whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(), "of all that is drawn"),
+           "start of the figures of endless flows"),
+      whole("seed", scenario.seed, 0, std::numeric_limits<uint64_t>::max(),
+            "seed of all random draws"),
       flag("trust", scenario.trusts_entries, "entries run without Landlock and seccomp"),
-      whole("entry_lookahead_us", scenario.entry_lookahead_us, 0, 1000,
-            "how far ahead entries hear what will reach them; the same result with 0, later")};
+      whole(
+          "entry_lookahead_us", scenario.entry_lookahead_us, 0, 1000,
+          "how far in advance entries receive arrivals; with 0 the result is the same, but later")};
 }
 
 Fields network_fields(Scenario& scenario, const std::filesystem::path& folder) {
@@ -448,7 +458,7 @@ void check_sender(const FlowSettings& flow, const std::string& where) {
   if (not flow.entry) return;
   if (not flow.parameters.empty()) refuse(where + ".parameters", "are a controller's");
   if (flow.transport == Transport::tcp) refuse(where + ".transport", "is datagrams for an entry");
-  if (flow.bytes) refuse(where + ".bytes", "is a controller's: an entry knows of no end");
+  if (flow.bytes) refuse(where + ".bytes", "is for controllers, not for entries");
 }
 
 void check(const Scenario& scenario, const std::string& name) {

@@ -22,22 +22,22 @@ struct LinkSettings {
   std::filesystem::path trace{};  // empty: none
   std::string trace_sha256{};     // empty: not checked
   double rate_mbps = 0;
-  bool by_packets = false;   // of a rate: every packet takes as long as one of 1504 bytes
+  bool by_packets = false;   // with a rate: every packet takes as long as a packet of 1504 bytes
   double delay_ms = 20;      // whole ms with a trace
   double delay_step_ms = 0;  // added in the second half of each period
   double delay_period_s = 0;
   std::filesystem::path delay_trace{};  // replaces these delays
   std::string queue = "infinite";
   uint64_t loss_period = 0;                // every n-th packet is lost; 0: none
-  uint64_t loss_first = 0;                 // the first one lost; 0: the n-th
-  double loss_probability = 0;             // each packet, independently
+  uint64_t loss_first = 0;                 // number of the first lost packet; 0: loss_period
+  double loss_probability = 0;             // of each packet, independently
   bool loss_after_link = false;            // these losses occur after the link; false: before it
   std::vector<std::string> impairments{};  // before the link, one after the other
 };
 
 enum class Transport { datagrams, tcp };
 
-// The near end of the uplink, and the far one.
+// The near end of the uplink, and its far end.
 enum class End { near, far };
 
 struct FlowSettings {
@@ -48,14 +48,15 @@ struct FlowSettings {
   Transport transport = Transport::datagrams;
   TcpSettings tcp{};
   End from = End::near;      // the end that sends the data
-  uint64_t share_class = 0;  // of a queue that has classes
+  uint64_t share_class = 0;  // class in a queue that has classes
   double start_s = 0;
   std::optional<double> stop_s{};
-  std::optional<uint64_t> bytes{};  // of payload; none: endless
+  std::optional<uint64_t> bytes{};  // payload; none: endless
+
   // With TCP: the receiver requests these bytes `requests` times, with requests of this size.
   uint64_t request_bytes = 0;  // 0: no requests
   uint64_t requests = 1;
-  double think_s = 0;  // from an answer to the next request
+  double think_s = 0;  // time from an answer to the next request
 };
 
 // Small datagrams that are answered at once, like ICMP echoes.
@@ -63,7 +64,7 @@ struct ProbeSettings {
   double start_s = 0;
   double interval_ms = 1000;
   uint64_t count = 0;   // 0: endless
-  uint64_t bytes = 88;  // on the link, TUN's 4 included
+  uint64_t bytes = 88;  // on the link, with TUN's 4 bytes
   uint64_t share_class = 0;
 };
 
@@ -79,8 +80,8 @@ struct Scenario {
   std::vector<ProbeSettings> probes{};
   HostModel host{};
   std::optional<Milliseconds> duration_ms{};  // none: once through the traces
-  double interval_s = 0;                      // of the series over time; 0: none
-  double measure_from_s = 0;                  // endless flows' figures start here
+  double interval_s = 0;                      // interval of series over time; 0: none
+  double measure_from_s = 0;                  // start of the figures of endless flows
   uint64_t seed = 0;
   bool trusts_entries = false;         // they run without Landlock and seccomp
   uint64_t entry_lookahead_us = 1000;  // how far ahead entries learn of their arrivals

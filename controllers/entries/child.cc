@@ -63,7 +63,7 @@ void EntryChild::take_turn() {
     judge(patience_.wait(waited_s()));
   }
   if (not send_order(worker_.orders(), messages_.order)) {
-    give_up("the sender reports more than it is asked", false);
+    give_up("the sender reports more than was requested", false);
   }
   await_report();
 }

@@ -111,7 +111,7 @@ int enter_filter(bool has_network, bool keeps_signals) {
       {SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_mount_setattr, SYS_fsopen,
        SYS_fspick, SYS_pivot_root, SYS_chroot, SYS_setns, SYS_unshare, SYS_open_by_handle_at},
       refuse);
-  // The kernel's less tried parts, and its filters.
+  // Parts of the kernel that few programs use, and its filters.
   filter.rules({SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_keyctl, SYS_add_key,
                 SYS_request_key, SYS_io_uring_setup, SYS_seccomp},
                refuse);

@@ -72,7 +72,7 @@ long describe(Status status) {
   if (syscall(SYS_fcntl, status.descriptor, F_GETFD) < 0) return -EBADF;
   const bool is_object = status.descriptor == object_descriptor;
   *status.place = {};
-  status.place->st_ino = is_object ? 2 : 1;  // the dynamic linker tells files apart by it
+  status.place->st_ino = is_object ? 2 : 1;  // by which the dynamic linker distinguishes files
   status.place->st_mode = is_object ? S_IFREG | 0444 : S_IFCHR | 0666;
   status.place->st_nlink = 1;
   status.place->st_blksize = 4096;
@@ -137,7 +137,7 @@ std::optional<long> answer_sender(int call, const std::array<uint64_t, 6>& argum
 }
 
 // Describes an opened file by its kind and its size, and by nothing that depends on the host, the
-// time of the run or the user. The dynamic linker tells files apart by their numbers.
+// time of the run or the user. The dynamic linker distinguishes files by their numbers.
 void describe_opened(int descriptor, struct stat& place) {
   static ino_t number = 2;
   const bool is_folder = syscall(SYS_getdents64, descriptor, nullptr, 0) >= 0 or errno != ENOTDIR;

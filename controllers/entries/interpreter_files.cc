@@ -51,7 +51,7 @@ bool is_used_module(const std::string& name) {
 // "3.11"
 std::string version() {
   const auto ask = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
-  if (ask == nullptr) throw SandboxError("the interpreter is no Python");
+  if (ask == nullptr) throw SandboxError("the interpreter is not a Python interpreter");
   const std::string text = ask();
   return text.substr(0, text.find('.', text.find('.') + 1));
 }

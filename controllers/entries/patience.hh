@@ -8,13 +8,13 @@
 namespace kneepoint {
 
 // Judges by the state of the entry's process during the entry's turn. An honest entry never sleeps
-// then: it computes. A process that sleeps at every look has asked to sleep; a process that is
-// stopped, swapped out or waits for a processor has not, and its run can be repeated.
+// during its turn: it computes. A process that sleeps at every look has asked to sleep; a process
+// that is stopped, swapped out or waits for a processor has not, and its run can be repeated.
 //
 // Rare looks miss many short sleeps, so that looks become frequent once the emulator has waited for
-// longer than most entries compute. Even shorter sleeps exceed the limit of CPU time before they
-// add up to much time. Within a turn looks become rare again: frequent looks would take the
-// processor from an entry that computes, until the machine seems too busy.
+// longer than most entries compute. Even shorter sleeps cannot add up to much time: each wake-up
+// costs CPU time, which is limited. Within a turn looks become rare again: frequent looks would
+// take the processor from an entry that computes, until the machine seems too busy.
 class Patience {
  public:
   enum class Verdict { wait, sleeps, stopped, late };

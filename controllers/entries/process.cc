@@ -189,7 +189,7 @@ void check_entry(const EntrySettings& settings, bool is_trusted) {
   if (is_trusted) return;
   if (const std::string& why = why_no_namespaces(); settings.is_python() and not why.empty()) {
     throw std::invalid_argument(
-        "entries in Python are confined in namespaces alone, which this host refuses (" + why +
+        "entries in Python are confined only in namespaces, which this host refuses (" + why +
         "): allow users to create them, use another host, or trust the entries (--trust-entries)");
   }
   try {

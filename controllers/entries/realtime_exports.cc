@@ -24,7 +24,7 @@ ssize_t counted(int descriptor, ssize_t received) {
 
 // Sends in one call whose argument is the datagram's size, which the filter checks.
 ssize_t send_whole(const void* content, size_t bytes, int flags) {
-  // Counted before the call: the sender may be ended before it could count.
+  // Counted before the call, because the sender may be ended before the call returns.
   the_counts->sent.fetch_add(1, std::memory_order_relaxed);
   const ssize_t sent = syscall(SYS_sendto, the_socket, content, bytes, flags, nullptr, 0);
   if (sent < 0) the_counts->sent.fetch_sub(1, std::memory_order_relaxed);

@@ -291,7 +291,7 @@ constexpr struct {
 #endif
 };
 
-// What a programmer has written if a program makes these calls.
+// The source code that leads to these calls, in a programmer's words.
 const std::pair<std::vector<long>, const char*> meanings[]{
     {{SYS_clone, SYS_clone3, SYS_execve, SYS_execveat, SYS_pipe2, SYS_rt_sigaction, SYS_wait4,
 #ifdef __x86_64__

@@ -37,7 +37,7 @@ class SenderProcess final : public Process {
 
  private:
   Microseconds next_event_us() const { return std::min(inbox_.next_us(), wake_up_us_); }
-  // How many datagrams it may have sent by now.
+  // The number of datagrams that it may have sent by now.
   uint64_t max_sent(Microseconds now_us) const {
     return now_us < lifetime_.stop_us ? lifetime_.packets : 0;
   }

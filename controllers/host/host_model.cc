@@ -23,16 +23,19 @@ constexpr struct {
   NotationParameter parameter;
   double HostModel::* member;
 } settings[]{
-    {time("wake_us", 50, "least lateness of a timer"), &HostModel::wake_us},
-    {time("wake_mean_us", 100, "mean lateness above it"), &HostModel::wake_mean_us},
-    {time("packet_us", 5, "to hand on a packet"), &HostModel::packet_us},
-    {time("read_us", 10, "to take a packet from a shell's device"), &HostModel::read_us},
-    {{"device_packets", NotationType::whole, 0, 1e6, 500, "packets", "in a device; 0: no limit"},
+    {time("wake_us", 50, "minimum lateness of a timer"), &HostModel::wake_us},
+    {time("wake_mean_us", 100, "mean of the additional lateness"), &HostModel::wake_mean_us},
+    {time("packet_us", 5, "time to forward a packet"), &HostModel::packet_us},
+    {time("read_us", 10, "time to read a packet from a shell's device"), &HostModel::read_us},
+    {{"device_packets", NotationType::whole, 0, 1e6, 500, "packets",
+      "capacity of a shell's device; 0: no limit"},
      &HostModel::device_packets},
-    {time("receiver_us", 50, "until an acknowledgment departs"), &HostModel::receiver_us},
-    {{"wake_spread", NotationType::real, 0, 3, std::nullopt, "deviation", "of log(lateness)"},
+    {time("receiver_us", 50, "time from a datagram's arrival to its acknowledgment's departure"),
+     &HostModel::receiver_us},
+    {{"wake_spread", NotationType::real, 0, 3, std::nullopt, "deviation",
+      "standard deviation of log(lateness) between runs"},
      &HostModel::wake_spread},
-    {{"delay_scale", NotationType::real, 0, 100, std::nullopt, "factor", "of delays_us"},
+    {{"delay_scale", NotationType::real, 0, 100, std::nullopt, "factor", "factor of delays_us"},
      &HostModel::delay_scale},
 };
 constexpr NotationParameter delays{"delays_us",

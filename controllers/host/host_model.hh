@@ -17,7 +17,7 @@
 namespace kneepoint {
 
 struct HostModel {
-  double wake_us = 0;          // least lateness of a timer, a shell's or the sender's
+  double wake_us = 0;          // minimum lateness of a timer, a shell's or the sender's
   double wake_mean_us = 0;     // mean of the exponential lateness on top of it
   double wake_spread = 0;      // how lateness differs between runs: deviation of its logarithm
   double packet_us = 0;        // to hand on one packet, in a shell, the sender or the receiver

@@ -53,7 +53,13 @@ using Impairments = Registry<Impairment, Random>;
 
 // The correlation of a draw with the draw before it.
 inline constexpr NotationParameter correlation{
-    "correlation", NotationType::real, 0, 0.999, 0, "1", "of a packet with the one before it"};
+    "correlation",
+    NotationType::real,
+    0,
+    0.999,
+    0,
+    "1",
+    "correlation of a packet's draw with the previous draw"};
 constexpr NotationParameter time_ms(const char* name, double fallback, const char* meaning) {
   return {name, NotationType::real, 0, 60'000, fallback, "ms", meaning};
 }

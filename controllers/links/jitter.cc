@@ -50,18 +50,19 @@ class Jitter final : public Impairment {
 
 Kind around_mean(const char* meaning, const char* deviation) {
   return {meaning,
-          {time_ms("mean", 0, "added to each packet's delay"),
+          {time_ms("mean", 0, "mean delay added to each packet"),
            {"deviation", NotationType::positive, 0, 60'000, std::nullopt, "ms", deviation, true},
            correlation,
            flag("ordered", false, "no packet overtakes another")}};
 }
 
 const Impairments::Registration<Jitter<draw_uniform>> of_uniform{
-    "jitter-uniform", around_mean("a delay around its mean, uniform", "from the mean at most")};
+    "jitter-uniform",
+    around_mean("a delay around its mean, uniform", "maximum deviation from the mean")};
 const Impairments::Registration<Jitter<draw_normal>> of_normal{
-    "jitter-normal", around_mean("a delay around its mean, normal", "standard")};
+    "jitter-normal", around_mean("a delay around its mean, normal", "standard deviation")};
 const Impairments::Registration<Jitter<draw_pareto>> of_pareto{
-    "jitter-pareto", around_mean("a delay around its mean, Pareto", "standard")};
+    "jitter-pareto", around_mean("a delay around its mean, Pareto", "standard deviation")};
 
 }  // namespace
 }  // namespace kneepoint

@@ -22,7 +22,7 @@ namespace kneepoint {
 // arrives in this millisecond is queued, so that the packet leaves strictly later.
 //
 // With an infinite queue, which reorders and drops nothing, a packet's departure is decided when
-// the packet arrives. All other queues are asked at each opportunity.
+// the packet arrives. All other queues are polled at each opportunity.
 class Link {
  public:
   using AtEnd = Opportunities::AtEnd;
@@ -33,8 +33,8 @@ class Link {
         decides_on_arrival_(queue_->is_infinite()) {}
 
   // Sets the observers, both optional, before the first packet. They must outlive the link, which
-  // must not be moved afterwards. The meter hears of departures up to and including `end_ms`, and
-  // of arrivals and opportunities from report().
+  // must not be moved afterwards. The meter receives departures up to and including `end_ms`, but
+  // arrivals and opportunities only from report().
   void observe(Meter* meter, LinkLog* log, Milliseconds end_ms) {
     meter_ = meter;
     log_ = log;

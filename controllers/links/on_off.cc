@@ -34,9 +34,9 @@ constexpr NotationParameter length(const char* name, const char* meaning) {
 
 const Impairments::Registration<OnOff> registration{
     "on_off",
-    {"on and off in turn, as mm-onoff: what arrives while it is off is lost",
-     {length("on", "for which it is on"), length("off", "for which it is off"),
-      flag("exponential", false, "these are means of random times")}}};
+    {"on and off in turn, as mm-onoff: packets that arrive while it is off are lost",
+     {length("on", "time for which it is on"), length("off", "time for which it is off"),
+      flag("exponential", false, "on and off are means of random times")}}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -38,10 +38,13 @@ class Reordering final : public Impairment {
 const Impairments::Registration<Reordering> registration{
     "reordering",
     {"a share of the packets overtakes the others, which are delayed",
-     {{"share", NotationType::positive, 0, 1, std::nullopt, "share", "that is not delayed", true},
-      {"delay", NotationType::positive, 0, 60'000, std::nullopt, "ms", "of the others", true},
+     {{"share", NotationType::positive, 0, 1, std::nullopt, "share",
+       "share of packets that are not delayed", true},
+      {"delay", NotationType::positive, 0, 60'000, std::nullopt, "ms", "delay of the other packets",
+       true},
       correlation,
-      {"gap", NotationType::whole, 1, 1e9, 1, "packets", "from one that overtakes to the next"}}}};
+      {"gap", NotationType::whole, 1, 1e9, 1, "packets",
+       "minimum distance between packets that overtake"}}}};
 
 }  // namespace
 }  // namespace kneepoint

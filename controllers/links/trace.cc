@@ -47,7 +47,8 @@ Milliseconds parse_line(const std::string& name, size_t line, std::string_view t
   uint64_t time_ms{};  // unsigned: a minus is no digit
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time_ms);
   if (error == std::errc::invalid_argument or end != text.data() + text.size()) {
-    refuse(name, line, shown(text) + " is not a whole number of milliseconds; write one a line");
+    refuse(name, line,
+           shown(text) + " is not a whole number of milliseconds; write one number per line");
   }
   if (error != std::errc{} or time_ms > static_cast<uint64_t>(max_ms)) {
     refuse(name, line, shown(text) + " ms is more than a day; cut the trace, or write times in ms");

@@ -15,7 +15,8 @@ namespace kneepoint {
 
 class Controllers {
  public:
-  // Makes a controller, loading it first if need be. A loaded controller stays as it was.
+  // Makes a controller, loading it first if need be. A loaded controller stays the same even if its
+  // file changes.
   //
   // Args:
   //   wanted: a name, or, with a slash or .so at its end, a path.

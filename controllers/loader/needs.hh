@@ -14,7 +14,7 @@ struct Offer {
   uint32_t needs;         // a sum of needs::...
 };
 
-// Real datagrams carry no marks back; emulated ones do.
+// Real datagrams carry no marks back; emulated datagrams do.
 inline constexpr Offer offer_of_real_datagrams{"datagrams", " in real time",
                                                needs::receiver_clock | needs::heartbeats};
 inline constexpr Offer offer_of_datagrams{"datagrams", "",

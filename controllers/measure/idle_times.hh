@@ -14,7 +14,7 @@ class IdleTimes {
     Milliseconds to_ms;
   };
 
-  // Shorter idle times are not reported: Linux's least retransmission timeout (net/tcp.h,
+  // Shorter idle times are not reported: Linux's minimum retransmission timeout (net/tcp.h,
   // TCP_RTO_MIN).
   static constexpr Milliseconds min_ms = 200;
 

@@ -153,7 +153,7 @@ class Reader {
       throw std::invalid_argument("has a packet that never arrived");
     }
     if (arrival_ms < meter_.settled_ms()) {
-      throw std::invalid_argument("has a packet that a hundred thousand later ones overtook");
+      throw std::invalid_argument("has a packet that a hundred thousand later packets overtook");
     }
     ++packets_departed_;
     meter_.departure(arrival_ms, time_ms, bytes);

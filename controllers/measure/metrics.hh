@@ -59,7 +59,7 @@ class Meter {
                                         uint32_t bytes) {
     const auto delay_ms = static_cast<size_t>(departure_ms - arrival_ms);
     departed_bytes_ += bytes;
-    // The first departure of packets that arrived together has the least delay.
+    // The first departure of packets that arrived together has the minimum delay.
     if (arrival_ms != last_arrival_ms_) {
       if (arrival_ms < last_arrival_ms_) [[unlikely]]
         in_order_ = false;
@@ -79,7 +79,7 @@ class Meter {
 
   // Throughput and capacity: bits over the time from the first event to the last. Quantile q:
   // element floor(q n) of the sorted delays. Signal delay: for each millisecond in which a packet
-  // arrived, the least delay of these packets; for a millisecond without an arrival, value(t) =
+  // arrived, the minimum delay of these packets; for a millisecond without an arrival, value(t) =
   // value(t + 1) + 1; from the first to the last arrival of a departed packet. It is the age of the
   // newest information at the far end of the link. Age: the signal delay of every millisecond from
   // the run's start to its end, as if a packet arrived and departed at the end, so that silence
@@ -92,8 +92,8 @@ class Meter {
 
   // Returns when the packet that has waited longest joined the queue, or never if no packet waits.
   // Departures of earlier arrivals can then be summed up, and memory stays constant, however long
-  // the run is. Without this function, no packet may depart that arrived before settled_ms(), a
-  // hundred thousand departures ago.
+  // the run is. Without this function, no packet may depart that has been overtaken by a hundred
+  // thousand packets: its arrival would precede settled_ms().
   using Waiting = std::function<Microseconds()>;
   void know_waiting(Waiting since_us) { waiting_since_us_ = std::move(since_us); }
   Milliseconds settled_ms() const { return signal_.last_ms; }

@@ -61,8 +61,8 @@ class AbcQueue final : public FifoQueue {
   }
 
   double utilization_;        // the paper's eta
-  double drain_us_;           // delta, in which a queue is to drain
-  double standing_us_;        // d_t, the delay that may stand
+  double drain_us_;           // delta: the time in which a queue should drain
+  double standing_us_;        // d_t: the tolerated queueing delay
   Microseconds averaged_us_;  // T, over which rates are measured
   Capacity bytes_until_{};
   std::deque<std::pair<Microseconds, uint32_t>> carried_{};
@@ -73,10 +73,10 @@ class AbcQueue final : public FifoQueue {
 const Queues::Registration<AbcQueue> registration{
     "abc",
     {"accel-brake control, Goyal et al. 2017 and 2020: its marks are brakes",
-     {{"eta", NotationType::positive, 0, 1, 0.98, "share", "of the capacity that it aims at"},
-      {"delta", NotationType::positive, 0, 1e6, 133, "ms", "in which its queue is to drain"},
-      {"dt", NotationType::real, 0, 1e6, 20, "ms", "delay that may stand"},
-      {"averaged", NotationType::whole, 1, 60'000, 50, "ms", "over which rates are measured"},
+     {{"eta", NotationType::positive, 0, 1, 0.98, "share", "share of the capacity that it aims at"},
+      {"delta", NotationType::positive, 0, 1e6, 133, "ms", "time in which its queue should drain"},
+      {"dt", NotationType::real, 0, 1e6, 20, "ms", "tolerated queueing delay"},
+      {"averaged", NotationType::whole, 1, 60'000, 50, "ms", "time over which rates are measured"},
       packets,
       bytes},
      false,

@@ -84,7 +84,7 @@ class MahimahiCodelQueue final : public FifoQueue {
 
 const Queues::Registration<MahimahiCodelQueue> registration{
     "codel-mahimahi",
-    {"as in mahimahi 0.98: drops the second", {target, interval, packets, bytes}, true}};
+    {"as in mahimahi 0.98: drops the second packet", {target, interval, packets, bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

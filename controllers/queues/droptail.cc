@@ -6,7 +6,7 @@ namespace kneepoint {
 namespace {
 
 const Queues::Registration<FifoQueue> registration{
-    "droptail", {"drops what arrives when it is full", {packets, bytes}, true}};
+    "droptail", {"drops packets that arrive when it is full", {packets, bytes}, true}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -98,10 +98,11 @@ class DrrQueue final : public PacketQueue {
 
 const Queues::Registration<DrrQueue> registration{
     "drr",
-    {"deficit round robin over flows, or over their classes",
+    {"deficit round robin over flows or over classes of flows",
      {quantum(datagram_bytes),
-      {"classes", NotationType::whole, 1, 1000, std::nullopt, "classes", "that flows name"},
-      flag("per_class", false, "the bound is that of each class or flow"),
+      {"classes", NotationType::whole, 1, 1000, std::nullopt, "classes",
+       "number of classes that flows name"},
+      flag("per_class", false, "the bound applies to each class or flow"),
       packets,
       bytes},
      true}};

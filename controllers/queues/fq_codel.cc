@@ -118,7 +118,8 @@ const Queues::Registration<FqCodelQueue> registration{
       bytes,
       quantum(1514),
       ecn(true),
-      {"flows", NotationType::whole, 1, 65'536, 1024, "queues", "into which flows are hashed"}}}};
+      {"flows", NotationType::whole, 1, 65'536, 1024, "queues",
+       "number of queues into which flows are hashed"}}}};
 
 }  // namespace
 }  // namespace kneepoint

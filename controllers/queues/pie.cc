@@ -104,7 +104,8 @@ const Queues::Registration<PieQueue> registration{
      {qdelay_ref,
       max_burst,
       ecn(false),
-      {"mark_ecnth", NotationType::positive, 0, 1, 0.1, "probability", "above which it drops"},
+      {"mark_ecnth", NotationType::positive, 0, 1, 0.1, "probability",
+       "probability above which it drops"},
       packets,
       bytes}}};
 

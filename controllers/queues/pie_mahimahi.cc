@@ -116,7 +116,9 @@ class MahimahiPieQueue final : public FifoQueue {
 
 const Queues::Registration<MahimahiPieQueue> registration{
     "pie-mahimahi",
-    {"as in mahimahi 0.98: by a measured rate", {qdelay_ref, max_burst, packets, bytes}, true}};
+    {"as in mahimahi 0.98: delays by a measured rate",
+     {qdelay_ref, max_burst, packets, bytes},
+     true}};
 
 }  // namespace
 }  // namespace kneepoint

@@ -30,11 +30,11 @@ class PolicerQueue final : public FifoQueue {
 
 const Queues::Registration<PolicerQueue> registration{
     "policer",
-    {"drops what exceeds a rate and a burst, and passes the rest",
+    {"drops packets that exceed a rate and a burst, and passes the others",
      {{"rate_mbps", NotationType::positive, 0, 100'000, std::nullopt, "Mbit/s",
-       "at which tokens arrive", true},
+       "rate at which tokens arrive", true},
       {"burst", NotationType::whole, datagram_bytes, max_counted, std::nullopt, "bytes",
-       "that the bucket holds", true},
+       "size of the bucket", true},
       packets,
       bytes}}};
 

@@ -20,22 +20,24 @@ constexpr NotationParameter required_ms(const char* name, const char* meaning) {
   return {name, NotationType::whole, 1, longest_run_ms, std::nullopt, "ms", meaning, true};
 }
 constexpr NotationParameter ecn(bool fallback) {
-  return flag("ecn", fallback, "marks packets in place of dropping them");
+  return flag("ecn", fallback, "marks packets instead of dropping them");
 }
 constexpr NotationParameter bound(const char* name, std::optional<double> fallback = {}) {
-  return {name, NotationType::whole, 1, max_counted, fallback, name, "that it holds at most"};
+  return {name, NotationType::whole,           1, max_counted, fallback,
+          name, "maximum content of the queue"};
 }
 constexpr NotationParameter quantum(double fallback) {
-  return {"quantum", NotationType::whole, 1, max_counted, fallback, "bytes", "that a turn sends"};
+  return {"quantum", NotationType::whole,      1, max_counted, fallback,
+          "bytes",   "bytes that a turn sends"};
 }
 inline constexpr NotationParameter packets = bound("packets");
 inline constexpr NotationParameter bytes = bound("bytes");
 inline constexpr NotationParameter target = required_ms("target", "delay that may persist");
 inline constexpr NotationParameter interval =
-    required_ms("interval", "for which it may be exceeded");
+    required_ms("interval", "time for which the target may be exceeded");
 inline constexpr NotationParameter qdelay_ref = required_ms("qdelay_ref", "delay that it aims at");
 inline constexpr NotationParameter max_burst =
-    required_ms("max_burst", "length of a burst that passes");
+    required_ms("max_burst", "duration of a burst that passes");
 
 // A parameter in whole milliseconds, converted to microseconds.
 inline Microseconds time_us(const Notation& given, const char* name) {

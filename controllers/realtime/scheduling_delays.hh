@@ -27,7 +27,7 @@ class SchedulingDelays {
     return *nth;
   }
 
-  // Element k is the delay that one action in 2^k reaches: element 0 is the least delay, 1 the
+  // Element k is the delay that one action in 2^k reaches: element 0 is the minimum delay, 1 the
   // median, the last element the greatest.
   std::vector<double> by_rarity_us() {
     std::ranges::sort(delays_us_);

@@ -481,7 +481,7 @@ TEST(bbr3_leaves_drain_after_three_round_trips) {
 }
 
 // Section 5.3.3.5: while the flight stays above the BDP, a probe follows the wait without cruising.
-// The short-term bound on the bandwidth is then the smaller.
+// The short-term bound on the bandwidth is then smaller than the bandwidth.
 TEST(bbr3_probes_from_down_when_its_wait_is_over) {
   Bottleneck link("bbr3", {{"probe_wait_s", 1}}, rate, 100);
   link.run_until(2);

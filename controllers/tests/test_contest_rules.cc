@@ -95,7 +95,7 @@ TEST(pid_adds_its_three_terms) {
   EXPECT_NEAR(flow.ack(40, 1, 100), 10.5 + 4 * 0.5 + 0.05 * 2.5, exact);
   EXPECT_NEAR(flow.ack(80, 1, 100), 10.5 + 0 - 0.05 * 5, exact);
   EXPECT_EQUAL(flow.ack(4000, 1, 1000), 1);
-  // The integral stops at the least window, 1, and at the greatest, 1,000.
+  // The integral stops at the minimum window, 1, and at the maximum, 1,000.
   EXPECT_NEAR(flow.ack(80, 1, 1e9), 1, 1e-3);
   EXPECT_EQUAL(flow.ack(1, 1, 1e9), 1000);
   EXPECT_NEAR(flow.ack(100, 1, 1000), 1000 - 10 * 0.25 - 4 * 0.25, 0.1);

@@ -177,7 +177,7 @@ TEST(bounded_aimd_is_divided_at_its_boundary_and_by_silence) {
   EXPECT_EQUAL(steps.ack(40), 11.5);
   EXPECT_EQUAL(steps.ack(40), 3);  // reaches 12
   EXPECT_EQUAL(steps.ack(4000), 3.5);
-  EXPECT_EQUAL(steps.keepalive(), 1);  // 3.5 / 4 is below the least window
+  EXPECT_EQUAL(steps.keepalive(), 1);  // 3.5 / 4 is below the minimum window
 }
 
 TEST(bounded_aimd_with_beta_1_stays_at_its_boundary) {

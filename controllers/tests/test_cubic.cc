@@ -114,7 +114,7 @@ TEST(cubic_steps_towards_its_function_of_a_round_trip_later) {
                                                 {30, 3, 1.5 * (700 + 0.9 / 1.7 / 700)}}) {
     Clocked flow = avoiding(1000);
     flow.lose();
-    // At first Reno's window is the greater.
+    // At first Reno's window is greater.
     const double before = flow.ack(100);
     EXPECT_NEAR(before, 700 + 0.9 / 1.7 / 700, exact);
     flow.wait(t * 1000 - 1);

@@ -167,8 +167,8 @@ TEST(a_late_packet_is_not_lost) {
   EXPECT_EQUAL(hear(rate, 8, 1, 7, 2, 0).at(0).tx_in_flight, 8);
 }
 
-// RACK finds packets lost that left before an acknowledged retransmission, though none above them
-// was acknowledged.
+// RACK finds losses of packets that left before an acknowledged retransmission, though no packet
+// above them was acknowledged.
 TEST(a_flight_whose_end_is_lost_is_one_range) {
   DeliveryRate rate;
   for (uint64_t number = 0; number < 6; ++number) rate.on_sent(number, 1000);

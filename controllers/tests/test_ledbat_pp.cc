@@ -81,7 +81,7 @@ TEST(ledbat_pp_halves_at_a_loss) {
   flow.is_recovering = false;
   EXPECT_NEAR(flow.ack(100), 10.05, exact);
   EXPECT_NEAR(flow.keepalive(), 1, exact);
-  EXPECT_NEAR(flow.ack(100), 2, exact);  // 1.5 is below the least window, two
+  EXPECT_NEAR(flow.ack(100), 2, exact);  // 1.5 is below the minimum window, two
   EXPECT_NEAR(flow.ack(100), 2.5, exact);
   for (int i = 0; i < 3; ++i) flow.lose();
   EXPECT_NEAR(flow.window(), 2, exact);

@@ -105,8 +105,8 @@ TEST(link_stops_after_its_trace) {
   EXPECT_EQUAL(text(t.advance(1000)), "");
 }
 
-// Departures from an infinite queue are decided on arrival, and from a bounded queue, even if the
-// bound is never reached, at each opportunity.
+// Departures from an infinite queue are decided on arrival, departures from a bounded queue at each
+// opportunity, even if the bound is never reached.
 TEST(link_decides_departures_on_arrival_as_it_would_at_each_opportunity) {
   const Trace trace("t", "0\n3\n3\n4\n9\n9\n9\n30\n31\n");
   for (const auto at_end : {Link::AtEnd::stop, Link::AtEnd::repeat}) {

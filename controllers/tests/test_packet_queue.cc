@@ -275,7 +275,8 @@ TEST(red_drops_all_while_the_average_is_above_its_upper_threshold) {
 }
 
 // Gentle: from max to twice max the probability grows to 1; at 3.0625 it is 1/48. From 4.5 on it is
-// a half or more, which drops every packet, as the spacing counts from the packet dropped before.
+// a half or more, which drops every packet, because the spacing counts from the previously dropped
+// packet.
 TEST(red_can_be_gentle) {
   const auto drops = [](uint64_t seed, const std::string& option) {
     const auto queue = make_packet_queue("red:min=1,max=3,weight=0.5,max_p=1e-9" + option, seed);

@@ -97,7 +97,7 @@ TEST(rack_learns_nothing_from_an_original_that_was_sent_again) {
 }
 
 // Section 7.2: the probe is due after two smoothed RTTs. Section 7.3: it retransmits the last
-// segment. By its SACK RACK finds the segment before it lost.
+// segment. From the SACK of the probe RACK infers that the segment before it is lost.
 TEST(a_probe_finds_a_lost_tail) {
   Opened t(rack, 10);
   t.send(100'000);

@@ -259,7 +259,7 @@ TEST(a_receiver_echoes_a_mark_until_its_sender_has_reduced) {
 }
 
 // Counts replace echoes: the receiver counts marks, and retransmissions are ECN-capable, too (RFC
-// 8311, section 4.3). The controller is told of each mark exactly once.
+// 8311, section 4.3). The controller is notified of each mark exactly once.
 TEST(counted_marks_are_reported_once) {
   const TcpSettings settings{.sack = false, .delayed_ack_us = 0, .counts_marks = true};
   TcpReceiver receiver(settings);

@@ -100,8 +100,8 @@ TEST(a_recovery_of_a_late_segment_is_undone) {
   }
 }
 
-// Losses that outlive a recovery begin another recovery, in which segments are acknowledged that
-// were retransmitted before it began.
+// Losses that outlive a recovery begin another recovery, in which acknowledgments arrive for
+// segments that were retransmitted before it began.
 TEST(a_recovery_after_another_is_not_spurious) {
   Opened t({.rack = true, .undo = true});
   t.send(100'000);

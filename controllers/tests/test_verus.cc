@@ -171,7 +171,7 @@ TEST(verus_takes_a_silence_for_a_delay) {
   Clocked flow = profiled();
   begin(flow);
   const double before_ms = wanted_ms(flow);
-  // In 39 epochs the silence is not longer than 200 ms, and in 41 it grows beyond them.
+  // In 39 epochs the silence is not longer than 200 ms, and in 41 it grows beyond 200 ms.
   flow.ack(Clocked::unmeasured, 1, 400);
   EXPECT_NEAR(wanted_ms(flow) - before_ms, 39 * 2 - 41, exact);
 }

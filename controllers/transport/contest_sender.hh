@@ -18,7 +18,7 @@ namespace kneepoint {
 // It sends while fewer datagrams than the window are unacknowledged, and one more datagram, a
 // keepalive, after a silence. If the controller needs heartbeats, keepalives have no payload, and
 // acknowledgments do not end a silence, as in Sprout's program. Nothing is retransmitted; an
-// acknowledgment covers all earlier datagrams. Controllers hear whole milliseconds.
+// acknowledgment covers all earlier datagrams. Controllers receive whole milliseconds.
 //
 // The driver owns the clock and the socket: it asks whether the window is open, sends, and reports
 // events. Every call throws ControllerFailure if the controller misbehaves.
@@ -88,9 +88,9 @@ class ContestSender {
   Microseconds idle_deadline_us() const { return last_activity_us_ + silence_us_; }
 
   // The silence is over: the next datagram is sent regardless of the window. A rule that handles
-  // keepalives hears of no loss among the packets in flight: one congestion event causes one
-  // reduction (RFC 9438, section 4.8). Packets sent after it are not part of a recovery (RFC 9002,
-  // section 7.6.2).
+  // keepalives is not notified of losses among the packets in flight: one congestion event causes
+  // one reduction (RFC 9438, section 4.8). Packets sent after it are not part of a recovery (RFC
+  // 9002, section 7.6.2).
   void keepalive(Microseconds now_us) {
     last_activity_us_ = now_us;
     const bool is_repeated =
@@ -123,8 +123,8 @@ class ContestSender {
     }
   }
 
-  // Whether an acknowledgment out of order is news. Paths keep the order of datagrams: for each
-  // number that it skips, the datagram is lost, or its acknowledgment.
+  // Whether an acknowledgment out of order reports anything new. Paths keep the order of datagrams:
+  // for each number that it skips, the datagram is lost, or its acknowledgment.
   [[gnu::noinline]] bool is_news(uint64_t sequence_number, Microseconds now_us) {
     if (sequence_number < next_ack_expected_) return missing_.take(sequence_number);
     missing_.skip(next_ack_expected_, sequence_number);
@@ -143,7 +143,7 @@ class ContestSender {
                          .in_flight = packets_sent_ - next_ack_expected_});
   }
 
-  // A controller's answers change only with the events that it hears, so that it is asked after
+  // A controller's answers change only with the events that it receives, so that it is asked after
   // each event, not before each datagram; during a pacing gap, it is asked once the gap is over.
   void ask_controller() {
     if (held_back_until_us_ != never) {

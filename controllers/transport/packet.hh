@@ -26,7 +26,7 @@ struct Packet {
   uint16_t sent_rest_us = 0;  // beyond sent_ms, if the transport knows it
   bool is_syn : 1 = false;
   bool is_request : 1 = false;   // of a client, or its acknowledgment
-  bool has_reduced : 1 = false;  // CWR: its sender has heard of a mark
+  bool has_reduced : 1 = false;  // CWR: its sender has been notified of a mark
   bool tells_mark : 1 = false;   // in an acknowledgment: its datagram was marked
   Ecn ecn = Ecn::not_capable;
 };

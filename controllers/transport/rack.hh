@@ -128,7 +128,7 @@ class RackDetection final : public LossDetection {
       if (is_out(each) and each < latest_) {
         const Microseconds due_us = each.sent_us + late_us;
         if (due_us > now_us) {
-          reordering_us_ = due_us;  // of all, the last remains
+          reordering_us_ = due_us;  // the time of the last such segment remains
         } else {
           board_.mark_lost(each.number);
         }

@@ -15,7 +15,7 @@ class RetransmissionTimer {
       : min_us_(settings.min_rto_us), min_margin_us_(settings.min_rto_margin_us) {}
 
   // Sections 2.2 and 2.3: SRTT and RTTVAR by 1/8 and 1/4, and
-  // RTO = max(least, SRTT + max(least margin, 4 RTTVAR)).
+  // RTO = max(minimum, SRTT + max(minimum margin, 4 RTTVAR)).
   void measured(Microseconds rtt_us) {
     if (smoothed_us_ < 0) {
       smoothed_us_ = rtt_us;

@@ -1,4 +1,4 @@
-// What a TCP sender knows of the segments that it has sent: the scoreboard of RFC 6675.
+// The state of all segments that a TCP sender has sent: the scoreboard of RFC 6675.
 #pragma once
 
 #include <algorithm>

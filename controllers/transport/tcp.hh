@@ -19,8 +19,8 @@ constexpr uint16_t tcp_acknowledgment_bytes = 56;  // without SACK blocks
 struct TcpSettings {
   bool sack = true;                     // recovery by RFC 6675; otherwise NewReno, RFC 6582
   Microseconds min_rto_us = 1'000'000;  // RFC 6298; Linux has 200 ms
-  // The least margin of the RTO above the smoothed RTT. RFC 6298: the clock's granularity G; Linux:
-  // 200 ms, by which tcp_rto_min bounds rttvar.
+  // The minimum margin of the RTO above the smoothed RTT. RFC 6298: the clock's granularity G;
+  // Linux: 200 ms, by which tcp_rto_min bounds rttvar.
   Microseconds min_rto_margin_us = 1000;
   Microseconds delayed_ack_us = 40'000;  // at most; 0: every segment is acknowledged at once
   uint64_t quick_acks = 0;  // first segments that are acknowledged at once; 16 in Linux

@@ -121,7 +121,7 @@ class TcpSender {
   uint64_t reduction_end_ = 0;  // with ECN: the first number sent after the last reduction
   bool must_tell_reduction_ = false;
   Ecn ecn_;             // of new data
-  uint64_t marks_ = 0;  // marks that the controller has heard of
+  uint64_t marks_ = 0;  // marks reported to the controller
 
   Microseconds syn_sent_us_ = 0;  // or answered
   bool syn_was_repeated_ = false;

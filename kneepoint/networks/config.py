@@ -229,8 +229,8 @@ class Network(ConfigModel):
         default=20,
         ge=0,
         le=60_000,
-        description="one-way propagation delay in each direction (ms); whole unless both links "
-        "have rate_mbps",
+        description="one-way propagation delay in each direction (ms); whole milliseconds unless "
+        "both links have rate_mbps",
     )
     delay_step_ms: float | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-// Any datagrams may reach a sender: its controller hears only of possible acknowledgments. An input
+// Any datagrams may reach a sender: its controller receives only possible acknowledgments. An input
 // is hexadecimal, so that seeds can be read. The first byte chooses the controller; each further 50
 // bytes are a time that the sender waits (2 bytes, in ms) and a datagram.
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Whatever is read as a rule is a program of `rule`, and goes into C++, or is refused at a place of
-// the text.
+// Any input is parsed as a rule, which then is a valid program of `rule` and can be written in C++,
+// or is refused at a place of the text.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
