@@ -1,8 +1,8 @@
 """The wheel: the package, and in kneepoint/data its programs and other files of this folder.
 
 The programs are built for $KNEEPOINT_TARGET, such as x86_64-linux-gnu.2.28, or for this machine.
-A wheel for a target contains the emulator's WebAssembly module, because its tools include the
-compiler; any other wheel contains the module after `make wasm`.
+A wheel for a target contains the emulator's WebAssembly module, whose compiler also compiles for
+targets; any other wheel contains the module after `make wasm`.
 """
 
 import os

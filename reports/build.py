@@ -28,7 +28,7 @@ from kneepoint.reports.provenance import gather
 def build(config: Path) -> None:
     """Writes the report into the folder of the results.
 
-    An older report is replaced only when all of the new report is made.
+    An older report is replaced only when the new report is complete.
 
     Raises:
         KneepointError: the configuration is wrong, or tables or figures are missing or damaged.

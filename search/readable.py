@@ -84,7 +84,7 @@ _ELSEWHERE = ("name", "title", "searched", "units", "best", "failed")
 
 
 def _stated(known: Mapping[str, Any], objective: str) -> str:
-    """Returns the value of the best trial with fresh seeds; the dashboard shows the search's."""
+    """Returns the best trial's value with fresh seeds; the dashboard shows the search's value."""
     best = known.get("best") or {}
     if not best.get("runs"):
         return "its value is from the search, and biased by selection"

@@ -109,7 +109,7 @@ def rates(log: LinkLog, bin_ms: int = BIN_MS) -> pd.DataFrame:
 
 
 def end_s(start_s: ArrayLike) -> float:
-    """Returns the end of the last of equal bins with these starts."""
+    """Returns the end of the last bin, given the starts of bins of equal width."""
     starts = np.asarray(start_s)
     return float(starts[-1] + (starts[-1] - starts[-2] if len(starts) > 1 else BIN_MS / 1000))
 

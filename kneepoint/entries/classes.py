@@ -42,7 +42,7 @@ _LATEST_S = 2**31 - 1
 """Time of a precompiled header's source: clang refuses a header whose time has changed, and the
 cache removes the oldest files."""
 _MAKING = threading.Lock()
-"""The lock on compiling files that all classes share, which takes seconds."""
+"""The lock on compiling the files that all classes share; compiling takes seconds."""
 
 
 def compiler_of(compiler: Compiler) -> Compiler:

@@ -235,7 +235,7 @@ def failed(entry: Sender, error: Exception, known: Sequence[Path] | None = ()) -
         entry: the entry.
         error: the error that it caused.
         known: folders below which the texts may show paths (see `without_paths`); None: the texts
-            are for the entrant alone, and show all paths.
+            are only for the entrant, and show all paths.
 
     Raises:
         MachineError: the machine is at fault.

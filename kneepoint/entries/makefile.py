@@ -40,7 +40,7 @@ class Work:
         self.done += looked_at
         if self.done > _MAX_WORK:
             raise KneepointError(
-                "has a Makefile or CMakeLists.txt that is too complicated; name the sources alone"
+                "has a Makefile or CMakeLists.txt that is too complicated; name only the sources"
             )
 
 

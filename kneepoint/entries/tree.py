@@ -463,7 +463,7 @@ def _python(root: Path, problems: list[str]) -> Tree | None:
         content = path.read_bytes()
         read_bytes += len(content)
         if read_bytes > _MAX_PYTHON_BYTES:
-            raise KneepointError("has too much Python; leave the sender, which is one file")
+            raise KneepointError("has too much Python; keep only the sender, which is one file")
         if _LONG_IMPORT.search(_CONTINUED.sub(b"", content)):
             raise KneepointError(f"{path.name}: imports a name of more than 1000 characters")
         try:

@@ -223,7 +223,8 @@ def digests_of(config: Path, names: Iterable[str]) -> dict[str, str]:
 
     Raises:
         KneepointError: the file of a recording in traces.folder has another digest than traces.yaml
-            lists, or is missing although no other source may have it. The cache does not count.
+            lists, or is missing although no other source may have it. Copies in the cache are
+            not checked.
     """
     names = list(names)
     if not names:

@@ -55,7 +55,7 @@ def _parser(description: str) -> argparse.ArgumentParser:
         "--cores",
         type=int,
         default=int(os.environ.get("KNEEPOINT_CORES") or os.cpu_count() or 1),
-        help="workers of a Ray of its own, and slots of a host not probed yet (%(default)s)",
+        help="workers of the command's own Ray, and slots of a host without a probe (%(default)s)",
     )
     parser.add_argument(
         "--build", type=Path, default=BUILT, help="folder of the built programs (%(default)s)"

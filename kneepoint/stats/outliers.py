@@ -25,7 +25,7 @@ MIN_NEIGHBOURS = 3
 class OtherRows:
     """The distribution of the other rows of a table, which predicts one more row.
 
-    Differences are of natural logarithms.
+    Differences are differences of natural logarithms.
 
     Args:
         middle: median of the other rows.

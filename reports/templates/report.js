@@ -26,7 +26,7 @@ const sort = (table, column) => {
   show(table);
 };
 
-// What the filter asks for, or without one the first rows, if the table begins short.
+// The rows that the filter selects or, without a filter, the first rows, if the table begins short.
 const show = (table, wanted = table.closest("figure").querySelector("input").value) => {
   const { first, all } = table.closest("figure").dataset;
   [...table.tBodies[0].rows].forEach((row, at) => {
@@ -177,7 +177,7 @@ document.addEventListener("click", (event) => {
   if (run) location.hash = `run-${run}`;
 });
 
-// A link to what is folded opens it; browsers differ in whether they do so themselves.
+// A link to folded content opens it; browsers differ in whether they do so themselves.
 const unfold = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
@@ -189,7 +189,7 @@ const unfold = () => {
 window.addEventListener("hashchange", unfold);
 unfold();
 
-// What goes on beyond its frame fades out there, until it has been scrolled to its end.
+// Content wider than its frame fades out at the edge, until it has been scrolled to its end.
 const frames = [...document.querySelectorAll(".scroll")];
 const fade = (frame) =>
   frame.classList.toggle("goes-on", frame.scrollWidth - frame.clientWidth - frame.scrollLeft > 4);

@@ -237,7 +237,8 @@ def _drain_on_time(folder: Path) -> Outcome:
     left = result.in_flight(drain_s + length_s)
     rounds = sum(1 for _ in rounds_between(result, drain_s, drain_s + length_s))
     return Outcome(
-        f"after {rounds} rounds, with {left} packets in flight of {link * 0.1 + 1:.0f}",
+        f"after {rounds} rounds, with {left} packets in flight; the path holds "
+        f"{link * 0.1 + 1:.0f}",
         3 <= rounds <= 5 and left > 1.1 * (link * 0.1 + 1),
     )
 
@@ -290,7 +291,7 @@ def _down_on_inflight(_folder: Path) -> Outcome:
     before = result.in_flight(down_s)
     product = link * 0.04 + 1
     return Outcome(
-        f"from {before} packets in flight to {left} of {product:.0f}",
+        f"from {before} packets in flight to {left}; the path holds {product:.0f}",
         before > 1.2 * product and 0.85 * product < left < 1.1 * product,
     )
 
@@ -311,8 +312,8 @@ def _down_on_time(folder: Path) -> Outcome:
     between = {gain for begin, gain, _ in phases if down_s < begin < up_s}
     left = min(result.in_flight(down_s + i / 100) for i in range(int(100 * (up_s - down_s))))
     return Outcome(
-        f"UP after {up_s - down_s:.2f} s (bw_probe_wait 1, and REFILL), never with less than {left}"
-        f" packets in flight of {link * 0.1 + 1:.0f}",
+        f"UP after {up_s - down_s:.2f} s (bw_probe_wait 1, and REFILL), with at least {left} "
+        f"packets in flight; the path holds {link * 0.1 + 1:.0f}",
         1 < up_s - down_s < 1.35 and not between and left > 1.1 * link * 0.1,
     )
 

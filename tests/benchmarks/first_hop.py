@@ -4,10 +4,10 @@
 
 Needs the real mahimahi, the programs in build/ and .kneepoint/networks/contest, and a quiet
 machine: the loss depends on whether sender and shell share a processor. Fixed windows start with a
-    burst, first on a link without opportunities until the burst is over, whose queue therefore has
-    all packets that the device let through, then on the contest's link. Each cell has the median of
-    the real runs, the mean on the emulated host, and the mean on a host with the scheduling delays
-    of the real runs' receiver; the last column is the median scheduling delay of the real runs.
+burst: first on a link without opportunities until the burst is over, so that its queue has all
+packets that the device let through, then on the contest's link. Each cell has the median of the
+real runs, the mean on the emulated host, and the mean on a host with the scheduling delays of the
+real runs' receiver; the last column is the median scheduling delay of the real runs.
 """
 
 import argparse

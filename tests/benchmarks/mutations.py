@@ -88,7 +88,7 @@ class Change:
 
 
 def sources_of(name: str) -> list[Path]:
-    """Returns the files that belong to a controller alone."""
+    """Returns the files that belong to one controller only."""
     return [
         path for path in (SOURCES / f"{name}.cc", SOURCES / f"{name}_model.hh") if path.exists()
     ]

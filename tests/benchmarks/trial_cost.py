@@ -9,8 +9,8 @@ Needs the prepared network of `make reproduce`. Runs the study tune-timely of th
 configuration (TPE, seven parameters, one run of 140 s per trial) with --trials trials, in this
 process and one emulator, after a short search that imports the modules. The sampler's part is the
 time in which Optuna is asked and told; all times are CPU time. With --workers: the total time if
-workers of a running Ray make the runs, as in a workflow. With --grow: a further trial of samplers
-alone after the given numbers of trials, over seven parameters, on a made-up objective.
+workers of a running Ray make the runs, as in a workflow. With --grow: a further trial of only the
+samplers after the given numbers of trials, over seven parameters, on a made-up objective.
 """
 
 import argparse

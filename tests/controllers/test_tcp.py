@@ -509,7 +509,7 @@ def test_a_file_of_known_size_completes(tmp_path: Path, sack: bool) -> None:
         ),
         (
             {"uplink": {**STEPS, "rate_mbps": 1, "delay_trace": "{fraction}"}},
-            ".uplink.delay_trace stands in place of delay_step_ms",
+            ".uplink.delay_trace replaces delay_step_ms",
         ),
         ({"uplink": {**STEPS, "rate_mbps": 1, "delay_period_s": 0}}, "is outside [0.01, 86400]"),
         (

@@ -58,7 +58,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 def nothing_is_left(run: LiveRun, patience_s: float = PATIENCE_S) -> None:
-    """Waits until nothing is left of a run; fails with the remains."""
+    """Waits until nothing is left of a run; fails with a list of the remains."""
     deadline = time.monotonic() + patience_s
     while (left := run.left_behind()) and time.monotonic() < deadline:
         time.sleep(0.05)

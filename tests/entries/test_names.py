@@ -112,8 +112,8 @@ def test_invisible_signs_are_refused(tmp_path: Path, sign: str) -> None:
 def test_another_spelling_of_a_name_does_not_become_it(
     tmp_path: Path, one: str, other: str
 ) -> None:
-    """Alone, it gets the plain name; beside an entry of the plain name, it is refused and does not
-    count as a version."""
+    """Without an entry of the plain name, the other spelling gets the plain name; beside such an
+    entry, it is refused and does not count as a version."""
     (alone,) = found_in(tmp_path / "alone", other).values()
     assert not alone.problem and alone.name == plain(other)
     found = found_in(tmp_path / "both", one, other)

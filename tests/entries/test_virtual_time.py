@@ -105,7 +105,7 @@ def test_first_hop_is_finite(objects: dict[str, Path], small_link: Link) -> None
         ({"entry": {"object": "x", "dialect": "martian"}}, "no dialect is named 'martian'"),
         ({"entry": {"object": "x", "clock_epoch_ms": 2 * 10**12}}, "clock_epoch_ms"),
         ({"entry": {"object": "x"}, "transport": "tcp"}, "transport is datagrams for an entry"),
-        ({"entry": {"object": "x"}, "bytes": 5}, "bytes is a controller's"),
+        ({"entry": {"object": "x"}, "bytes": 5}, "bytes is for controllers"),
         ({"entry": {"object": "x"}, "parameters": {"a": 1}}, "parameters are a controller's"),
         ({"entry": {"object": "x", "environment": {"A=B": "1"}}}, "which no variable can have"),
         ({"entry": {"object": "x", "arguments": [1]}}, "has an element that is not a text"),

@@ -80,7 +80,7 @@ _ENCODINGS: tuple[Callable[[bytes], bytes], ...] = (
 )
 
 _WAYS = ((True, 0, 0), (False, 1, 0), (True, 1, 0), (False, 2, 0), (False, 0, 1), (False, 0, 3))
-"""Whether keys follow the schema, and the numbers of changes and of pieces of other files."""
+"""Whether keys follow the schema, number of changes, number of pieces of other files."""
 
 _words = st.sampled_from(_WORDS) | st.text(max_size=8)
 _leaves = st.one_of(

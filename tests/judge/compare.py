@@ -3,8 +3,8 @@
     make judge build
     python -m tests.judge.compare [THEIRS]
 
-Throughput is of payload that arrived, delay the mean RTT; both are means over SEEDS runs. The last
-column states the reason of a difference of more than 2 % in throughput or 5 % in delay:
+Throughput counts payload that arrived, and delay is the mean RTT; both are means over SEEDS runs.
+The last column states the reason of a difference of more than 2 % in throughput or 5 % in delay:
 docs/field.md.
 """
 

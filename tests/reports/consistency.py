@@ -282,7 +282,7 @@ def _same_settings(page: Page) -> Iterator[str]:
             unit = " ".join(head)
             if (
                 "Mbit/s/s" not in unit or "Published" in unit
-            ):  # a published number is of another setting
+            ):  # a published number belongs to another setting
                 continue
             for row in table.rows:
                 if len(row) <= place or not (found := _WITHIN.search(row[place])):

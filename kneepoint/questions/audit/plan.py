@@ -80,7 +80,7 @@ def until_clear(
     """Yields the number of further runs of each setting, step by step.
 
     At each step, rows that are unclear or off get the step's number of runs: few runs may have
-    missed a tail that explains a row. Rows that remain off also run, as often as in the first step,
+    missed a tail that explains a row. Rows that are still off also get the runs of the first step
     on the hosts at the ends of the intervals to which a fit narrows their network's host.
 
     Args:

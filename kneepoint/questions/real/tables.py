@@ -224,7 +224,7 @@ def explained(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
         usual_ms (its median over all settings), both NaN if unknown, and why: BUSIER (the host was
         busier, which explains a smaller real mean), QUIETER (the host was quieter, which explains a
         greater real mean), SMALL (the difference is within the goal) or UNEXPLAINED. Where the mean
-        is inside its interval, the delays are NaN, and why is "".
+        is inside its interval, the delays are NaN, and `why` is "".
     """
     by_setting = succeeded(runs).groupby("trial")["scheduling_delay_p99_us"]
     delays_ms = by_setting.mean().astype(float) / 1000

@@ -24,7 +24,8 @@ _OF = ["whose", "setting", "label"]
 TABLES = (
     table(
         "repeatability_runs",
-        "a run of a repeated setting; whose is emulator, mahimahi or calibrated",
+        "a run of a repeated setting; `whose` names its engine: emulator, calibrated (the emulator "
+        "on the calibrated host) or mahimahi",
         text("whose", "setting", "label"),
         per_metric(),
     ),

@@ -1,4 +1,4 @@
-"""Power over the values of one parameter that studies vary alone, or of two parameters."""
+"""Power over the values of the only parameter, or the two parameters, that studies vary."""
 
 import json
 import math
@@ -34,7 +34,7 @@ FEWEST = 8
 TABLES = (
     table(
         "sweeps",
-        "a parameter that studies vary alone, and its best value; fresh: whether the best value "
+        "the only parameter that studies vary, and its best value; fresh: whether the best value "
         "ran with fresh seeds; tables: published tables to compare it with",
         text("sweep", "controller", "network", "network_title", "parameter", "unit"),
         texts("tables"),

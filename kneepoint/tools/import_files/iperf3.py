@@ -162,10 +162,10 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
         own = (
             received if received["bytes"] else sent
         )  # 0: a short run, or no report of the other end
-        why = None if own is received else "bytes received: the throughput is of bytes sent"
+        why = None if own is received else "bytes received: the throughput counts sent bytes"
     else:
         sent = received = own = end[f"sum{suffix}"]
-        why = "bytes received: the throughput is of bytes sent, less the share of lost packets"
+        why = "bytes received: the throughput counts sent bytes, less the share of lost packets"
     if not own["bytes"]:
         why = "nothing was sent; did the test run? Of UDP before 3.10, import the client's file"
         raise FORMAT.refuse(path, why)
@@ -175,7 +175,7 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
         return _Sums(mbps, own["seconds"], told, {}, is_sender, False, why)
     # A sending server does not receive the client's results.
     if own is not received or (_is_server(start) and own.get("sender", test.get("reverse"))):
-        why = "bytes received and loss: the throughput is of bytes sent"
+        why = "bytes received and loss: the throughput counts sent bytes"
         counts = {"packets_sent": own["packets"]}
         return _Sums(mbps, own["seconds"], {}, counts, is_sender, False, why)
     loss = _loss(received)

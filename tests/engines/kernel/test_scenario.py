@@ -62,7 +62,7 @@ TWO_CLASSES = "drr:packets=9,classes=2,per_class=1"
         ({"flows__0__parameters": {"gamma": 1}}, ["gamma: 1", "cannot set it"]),
         ({"flows__0__tcp": {"min_rto_ms": 1000}}, ["min_rto_ms: 1000", "has 200"]),
         ({"flows__0__tcp": {"min_rto_margin_ms": 1}}, ["min_rto_margin_ms: 1", "has 200"]),
-        ({"flows__0__tcp": {"send_buffer_bytes": 1 << 20}}, ["flows.0: tcp", "buffer_bytes alone"]),
+        ({"flows__0__tcp": {"send_buffer_bytes": 1 << 20}}, ["0: tcp", "receive_buffer_bytes"]),
         ({"flows__1__tcp": {"receive_buffer_bytes": 1 << 20}}, ["flows.1: tcp", "endless"]),
         ({"flows__0__start_s": 15}, ["flows.0.start_s", "end of the run"]),
         ({"flows__0__start_s": "1"}, ["flows.0.start_s: '1'"]),

@@ -284,7 +284,7 @@ def test_run_that_nohup_started_ends(settings: MahimahiSettings) -> None:
 def test_killed_worker_leaves_nothing(settings: MahimahiSettings) -> None:
     worker = start_worker(settings, spec_for(settings, LONG_S))
     run = observe(settings.folder)
-    assert len(run.left_behind()) > 8  # the test would notice remains
+    assert len(run.left_behind()) > 8  # the test would find any remains
     worker.kill()
     worker.communicate()
     nothing_is_left(run, MARGIN_S)

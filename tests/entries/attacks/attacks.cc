@@ -678,7 +678,8 @@ const std::map<std::string, void (*)()> attacks{
        send_one(connected_socket());
        leave("it goes on");
      }},
-    // If an entry sees an answer before it waits for it, counting until then gives it a clock.
+    // An entry that sees an answer without waiting for it has a clock: it counts until the answer
+    // arrives.
     {"peeks_at_orders_by_their_size",
      [] {
        int bytes;

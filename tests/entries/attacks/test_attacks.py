@@ -39,7 +39,7 @@ _LOST = {  # besides the attacks of test_isolation
     "babbles": "a datagram of [0-9]+ bytes, where the kit's have 1472",
     "claims_more_than_it_says": "a datagram of 0 bytes, where the kit's have 1472",
     "forges_orders": "no datagram was delivered",
-    "reports_without_hearing": "reports more than it is asked",
+    "reports_without_hearing": "reports more than was requested",
     "hears_without_reporting": "sleeps outside poll",
     "closes_its_reports": "ended by itself, with exit status 1",
     "closes_its_orders": "ended by itself, with exit status 1",

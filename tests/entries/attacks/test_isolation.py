@@ -1,4 +1,4 @@
-"""The isolation of entries, also in static constructors, with namespaces and with filters alone."""
+"""The isolation of entries, also in static constructors, with and without namespaces."""
 
 import json
 import subprocess

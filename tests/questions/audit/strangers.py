@@ -3,7 +3,7 @@
     python -m tests.questions.audit.strangers
 
 The first table states only the increase, the second varies the open parameters widely; a third
-varies a window, and a fourth prints power alone. Runs of one setting differ in throughput by 0.3 %
+varies a window, and a fourth prints only power. Runs of one setting differ in throughput by 0.3 %
 and in delay by 0.2 to 3 %, skewed, in whole milliseconds; each row is printed from one run, near
 our mean. A third of the tables truncate the digits of one column, a third the digits of all
 columns. A wrong table has one wrong number, from which its power was computed.

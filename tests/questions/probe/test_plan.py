@@ -81,7 +81,7 @@ def test_level_at_which_results_differ_is_the_last() -> None:
 
 
 def test_runs_of_a_level_go_on_at_once_and_lone_runs_alone() -> None:
-    """Each run waits for all runs of its level; single runs are alone."""
+    """Each run waits for all runs of its level; single runs wait for no other."""
     together = {level: threading.Barrier(2**level) for level in (1, 2)}
     alone = threading.Lock()
 

@@ -285,7 +285,7 @@ def test_what_arrives_is_scored_when_it_is_whole(tmp_path: Path) -> None:
     scored: list[int] = []
 
     def next_look() -> bool:
-        """A second entry arrives in two parts, at the second and third look."""
+        """A second entry arrives in two parts, at the second and third inspection."""
         looks.append(len(looks))
         if len(looks) in (2, 3):
             (entries / "bob").mkdir(exist_ok=True)

@@ -231,7 +231,7 @@ def pcapng(seen: Seen, *interfaces: Interface, which: Callable[[int], int] | Non
 
 
 def bare(data: bytes) -> bytes:
-    """Returns the IP packet alone."""
+    """Returns the IP packet without its frame."""
     return data[14:]
 
 

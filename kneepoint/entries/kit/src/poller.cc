@@ -23,7 +23,7 @@ bool Poller::wait(int timeout_ms) {
     const unsigned int before = descriptor.reads() + descriptor.writes();
     rules_[at].act();
     if (descriptor.reads() + descriptor.writes() == before and rules_[at].is_wanted()) {
-      throw std::runtime_error("poll: a rule neither read nor wrote, and would for ever");
+      throw std::runtime_error("poll: a rule neither read nor wrote, and would be called forever");
     }
   }
   return true;

@@ -1,4 +1,4 @@
-// A UDP socket that tells when each datagram arrived.
+// A UDP socket that reports when each datagram arrived.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The kit's controller in front of one of Kneepoint's.
+// The kit's controller as a wrapper of one of Kneepoint's controllers.
 #pragma once
 
 #include <cstdint>
