@@ -67,10 +67,13 @@ def type_good(page: Page, text: str) -> None:
     settle(page)
 
 
-def press(page: Page, name: str) -> None:
-    """Presses a button of the editor."""
+def press(page: Page, *names: str) -> None:
+    """Presses buttons of the editor."""
     buttons = "[...document.querySelectorAll('.rule button')]"
-    page.evaluate(f"{buttons}.find((each) => each.textContent === {json.dumps(name)}).click()")
+    page.evaluate(
+        f"for (const name of {json.dumps(names)})"
+        f" {buttons}.find((each) => each.textContent === name).click()"
+    )
 
 
 def text_of(page: Page) -> Any:
@@ -204,12 +207,15 @@ def test_the_key_back_returns_from_an_example_to_the_own_rule(opened: Page, url:
     press(opened, "Found by a search")
     opened.wait_for(f"{POWER} !== '{power}'")
     assert text_of(opened) == FOUND
+    press(opened, "Two steps", "a study")  # at once
+    opened.wait_for(f"{COPIED}.includes('number_2')")
+    press(opened, "Found by a search")
     type_(opened, "w = lenght")
     opened.wait_for(MISTAKE)
     press(opened, "Found by a search")
     opened.wait_for(f"!{MISTAKE}")
     assert text_of(opened) == FOUND
-    opened.evaluate("history.go(-2)")
+    opened.evaluate("history.go(-4)")
     opened.wait_for(f"{POWER} === '{power}'")
     assert text_of(opened) == "w = 7 # mine"
 

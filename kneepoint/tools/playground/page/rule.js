@@ -50,7 +50,8 @@ export class RuleEditor {
   /** Shows a rule of the page's state. */
   show(text) {
     if (text === this.#text) return;
-    this.#area.value = text;
+    this.#area.value = this.#text = text;
+    this.#slide([]); // until the answer has the numbers of this text
     this.#read({ tells: false });
   }
 
