@@ -29,7 +29,6 @@ MISSING = next(
 )
 Call = tuple[str, ...]
 """The name of a method of emulator.mjs, or of answers.mjs, and its arguments."""
-_AT_ONCE = 50
 _NODE = f"""
 import {{ readFileSync }} from "node:fs";
 import {{ Emulator }} from "{EMULATOR}";
@@ -56,14 +55,11 @@ def answers_in_chromium(calls: Iterable[Call], folder: Path) -> list[Any]:
     path = folder / "page.html"
     path.write_text(f"<script>{''.join(scripts).replace('export ', '')}</script>")
     module = base64.b64encode(MODULE.read_bytes()).decode()
-    waiting, answers = list(calls), []
     with browser(folder) as page:
         page.open(path.as_uri())
         page.evaluate(
             f"WebAssembly.compile(Uint8Array.from(atob('{module}'), (sign) => sign.charCodeAt(0)))"
             ".then((module) => { window.emulator = new Emulator(module); })"
         )
-        for first in range(0, len(waiting), _AT_ONCE):
-            some = json.dumps(waiting[first : first + _AT_ONCE])
-            answers += page.evaluate(f"answersTo(emulator, {some})")
+        answers: list[Any] = page.evaluate(f"answersTo(emulator, {json.dumps([*calls])})")
     return answers
