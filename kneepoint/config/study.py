@@ -609,9 +609,8 @@ class Study(ConfigModel):
             )
         if self.race or self.runs_per_trial > 1 or not self.tunes:
             raise ValueError(
-                "guide is for a search over a controller's parameters for the greatest power, "
-                "and itself chooses the repeats; remove guide, or race, runs_per_trial and "
-                "network.*"
+                "guide chooses the repeats of a search over a controller's parameters for the "
+                "greatest power; remove guide, or race, runs_per_trial and network.*"
             )
 
     def _check_repeats(self) -> None:
@@ -619,9 +618,9 @@ class Study(ConfigModel):
             return
         if self.race or self.guide or not self.tunes:
             raise ValueError(
-                "repeat_best is for a search over a controller's parameters for the greatest "
-                "power, without a guide, which chooses the repeats; remove repeat_best, or race "
-                "and guide"
+                "repeat_best needs a search over a controller's parameters for the greatest "
+                "power, and a guide chooses the repeats itself; remove repeat_best, or race and "
+                "guide"
             )
         if self.repeat_best < self.ask_ahead:
             raise ValueError(

@@ -97,7 +97,7 @@ def require_installation(facts: Facts) -> None:
         )
     if not facts.ip_forward:
         raise KneepointError(
-            f"net.ipv4.ip_forward is 0, so mahimahi's packets cannot leave it; {_INSTALL}"
+            f"net.ipv4.ip_forward is 0, so no packet leaves mahimahi's shells; {_INSTALL}"
         )
 
 

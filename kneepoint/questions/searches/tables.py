@@ -62,9 +62,10 @@ TABLES = (
         "searches",
         "an adaptive search and its best trial: the value of its objective and its metrics over "
         "fresh_runs with fresh seeds (0: in the search); in_search: the value that chose the "
-        "trial; is_logarithm: values are means of logarithms; tunes: whether it tunes the power "
-        "of a controller alone on its network; keeping: bounds, JSON; stopped: trials that a "
-        "race over pairs of network and seed stopped; beyond: trials that violate the bound; "
+        "trial; is_logarithm: values are means of logarithms; tunes: whether it maximises the "
+        "power of a controller without traffic, on a given network; keeping: bounds, JSON; "
+        "stopped: trials that a race over pairs of network and seed stopped; beyond: trials that "
+        "violate the bound; "
         "within: probability that the best is within 1 % of the best of the candidates, after "
         "`spent` further runs of at most `budget`, which gained `chosen_gain`; guide_is_off: "
         "whether the emulator misled the search",

@@ -23,7 +23,7 @@ from kneepoint.tools.contest.standing import (
 
 VERSION = 2
 NEAR_OMNISCIENT = 0.5
-"""The share of the omniscient power on a final network from which an entry is marked for
+"""An entry with at least this share of the omniscient power on a final network is marked for
 inspection: on a cellular link, a sender that knows only its acknowledgments reaches less."""
 
 

@@ -148,7 +148,7 @@ def read_records(
     while chunk := stream.read(_CHUNK_BYTES):
         *parts, rest = (rest + chunk).split(separator)
         if len(rest) > _MAX_JSON_BYTES:
-            raise known.refuse(path, f"record {number + 1} is too large; has each its own line?")
+            raise known.refuse(path, f"record {number + 1} is too large; separate the records")
         for part in filter(bytes.strip, parts):
             number += 1
             yield _record(known, path, number, part, reader)
