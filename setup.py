@@ -27,7 +27,7 @@ PLATFORMS = {
     "x86_64-linux-gnu.2.28": "manylinux_2_28_x86_64",
     "aarch64-linux-gnu.2.28": "manylinux_2_28_aarch64",
 }
-MODULE = Path(__file__).parent / "build/target-wasm32-wasi/kneepoint.wasm"
+MODULE = Path(__file__).parent / "build/kneepoint.wasm"
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
@@ -39,9 +39,10 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 def has_module() -> bool:
     """Returns whether the WebAssembly module was built from the present sources."""
-    sources = MODULE.with_name("sources.sha256")
-    command = ["sha256sum", "--check", "--status", sources]
-    return MODULE.exists() and subprocess.run(command, cwd=Path(__file__).parent).returncode == 0
+    noted = MODULE.parent / "sources" / MODULE.name  # by controllers/build.sh, with the module
+    command = ["sha256sum", "--check", "--status", noted]
+    done = subprocess.run(command, cwd=Path(__file__).parent, stderr=subprocess.DEVNULL)
+    return done.returncode == 0
 
 
 class BuildWithData(build_py):

@@ -63,6 +63,7 @@ note() {
   mv "$build/sources/.$name" "$build/sources/$name"
 }
 note_module() {
+  [ $failed = 0 ] || return 0
   cp "$build/kneepoint.wasm" build/
   note kneepoint.wasm module build/kneepoint.wasm
   mkdir -p build/sources
