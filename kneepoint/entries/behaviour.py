@@ -13,13 +13,7 @@ from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.entries import Sender
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.search.behaviour import (
-    Known,
-    Likeness,
-    identify,
-    log_runs,
-    require_ran,
-)
+from kneepoint.search.behaviour import Known, Likeness, identify, log_runs, require_ran
 from kneepoint.stats.paired import paired_ratio
 
 

@@ -17,31 +17,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
-from kneepoint.common.errors import (
-    KneepointError,
-    MachineError,
-    our_files,
-)
-from kneepoint.common.files import (
-    private_folder,
-    sha256_of,
-    write_whole,
-)
-from kneepoint.entries.compiler_messages import (
-    errors_in,
-    own_part,
-    reason_of,
-)
-from kneepoint.entries.confine import (
-    MAX_CPU_S,
-    Confined,
-    DisturbedError,
-)
-from kneepoint.entries.tree import (
-    C_SUFFIX,
-    SUFFIXES,
-    Tree,
-)
+from kneepoint.common.errors import KneepointError, MachineError, our_files
+from kneepoint.common.files import private_folder, sha256_of, write_whole
+from kneepoint.entries.compiler_messages import errors_in, own_part, reason_of
+from kneepoint.entries.confine import MAX_CPU_S, Confined, DisturbedError
+from kneepoint.entries.tree import C_SUFFIX, SUFFIXES, Tree
 from kneepoint.entries.unpack import files_of
 
 _IMPLICIT = (

@@ -16,11 +16,7 @@ from kneepoint.common.errors import MachineError
 from kneepoint.common.files import private_folder, sha256_of, write_whole
 from kneepoint.common.places import TOOL
 from kneepoint.common.programs import complaint, run_program
-from kneepoint.entries.build import (
-    LEAN,
-    Budget,
-    Compiler,
-)
+from kneepoint.entries.build import LEAN, Budget, Compiler
 from kneepoint.entries.tree import Tree
 
 SOURCE = "candidate.cc"

@@ -5,14 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kneepoint.entries.makefile import (
-    COMPARISON,
-    MAX_BYTES,
-    MAX_VALUE,
-    Work,
-    expanded,
-    glob_in,
-)
+from kneepoint.entries.makefile import COMPARISON, MAX_BYTES, MAX_VALUE, Work, expanded, glob_in
 
 FILE = "CMakeLists.txt"
 _TEXT = r'"(?:[^"\\]|\\[\s\S])*(?:"|\\?\Z)'

@@ -33,11 +33,7 @@ from kneepoint.entries.config import (
     is_of_entry_name,
 )
 from kneepoint.entries.confine import Confined, DisturbedError
-from kneepoint.entries.names import (
-    has_invisible,
-    plain,
-    remarks_on,
-)
+from kneepoint.entries.names import has_invisible, plain, remarks_on
 from kneepoint.entries.tree import SUFFIXES
 from kneepoint.entries.unpack import (
     ARCHIVES,

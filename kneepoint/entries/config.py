@@ -7,11 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from kneepoint.common.config_file import (
-    ConfigModel,
-    matching,
-    read_config,
-)
+from kneepoint.common.config_file import ConfigModel, matching, read_config
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.networks.config import NAMES, Name
 

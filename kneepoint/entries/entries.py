@@ -9,38 +9,17 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
-from kneepoint.common.errors import (
-    KneepointError,
-    MachineError,
-    fault_of,
-    our_files,
-)
+from kneepoint.common.errors import KneepointError, MachineError, fault_of, our_files
 from kneepoint.common.files import private_folder, sha256_of
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
 from kneepoint.entries import classes, untrusted
-from kneepoint.entries.build import (
-    BuildError,
-    Compiler,
-    NoCompilerError,
-)
-from kneepoint.entries.collect import (
-    Submission,
-    digest_of_tree,
-    take,
-)
+from kneepoint.entries.build import BuildError, Compiler, NoCompilerError
+from kneepoint.entries.collect import Submission, digest_of_tree, take
 from kneepoint.entries.config import ENTRY_FILE
 from kneepoint.entries.confine import DisturbedError
-from kneepoint.entries.tree import (
-    Language,
-    Tree,
-    recognize,
-)
+from kneepoint.entries.tree import Language, Tree, recognize
 from kneepoint.networks.scenario import PreparedNetwork
 
 _PATH = re.compile(r"(?:file://|(?<![\w./]))/(?!/)(?:[^\s/:'\"]+/)+")

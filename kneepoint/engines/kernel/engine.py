@@ -9,11 +9,7 @@ from typing import Any, Self
 
 from kneepoint.common.programs import find_program
 from kneepoint.engines.base import EngineSettings, RunSpec
-from kneepoint.engines.kernel.diagnosis import (
-    SEARCH_PATH,
-    UNSHARE,
-    diagnose,
-)
+from kneepoint.engines.kernel.diagnosis import SEARCH_PATH, UNSHARE, diagnose
 from kneepoint.engines.kernel.scenario import scenario_of
 from kneepoint.engines.kernel.traffic import require_buffers
 from kneepoint.engines.limits import KERNEL

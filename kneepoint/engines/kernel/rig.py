@@ -21,12 +21,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import parse_json
 from kneepoint.engines.kernel.diagnosis import TUN
 from kneepoint.engines.kernel.namespaces import Namespace
-from kneepoint.engines.kernel.scenario import (
-    HEADERS_BYTES,
-    SEGMENT_BYTES,
-    Link,
-    Scenario,
-)
+from kneepoint.engines.kernel.scenario import HEADERS_BYTES, SEGMENT_BYTES, Link, Scenario
 
 SERVER, CLIENT = "10.0.0.2", "10.0.1.2"
 _ROUTER_TO_SERVER, _ROUTER_TO_CLIENT = "10.0.0.1", "10.0.1.1"

@@ -16,11 +16,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import read_bytes
 from kneepoint.common.json_text import parse_json
 from kneepoint.engines.limits import KERNEL
-from kneepoint.networks.traffic import (
-    LINUX,
-    Tcp,
-    TrafficFlow,
-)
+from kneepoint.networks.traffic import LINUX, Tcp, TrafficFlow
 from kneepoint.networks.traffic import Probe as TrafficProbe
 
 HEADERS_BYTES = 4

@@ -17,34 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.kernel.answer import (
-    FlowSamples,
-    LinkSamples,
-    answer_of,
-)
+from kneepoint.engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from kneepoint.engines.kernel.diagnosis import SEARCH_PATH
 from kneepoint.engines.kernel.netlink import Queues, TcpSockets
-from kneepoint.engines.kernel.rig import (
-    Rig,
-    data_port,
-    leaves,
-)
-from kneepoint.engines.kernel.scenario import (
-    SAMPLE_S,
-    Scenario,
-    scenario_of,
-)
-from kneepoint.engines.kernel.traffic import (
-    Download,
-    Iperf,
-    Ping,
-    require_control,
-)
-from kneepoint.engines.supervision import (
-    RunEndedError,
-    StopListener,
-    serve,
-)
+from kneepoint.engines.kernel.rig import Rig, data_port, leaves
+from kneepoint.engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
+from kneepoint.engines.kernel.traffic import Download, Iperf, Ping, require_control
+from kneepoint.engines.supervision import RunEndedError, StopListener, serve
 
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _ESTABLISHED = 1

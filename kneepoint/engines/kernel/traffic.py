@@ -18,23 +18,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.kernel.netlink import (
-    LISTEN,
-    TcpSockets,
-    tcp_info,
-)
-from kneepoint.engines.kernel.rig import (
-    CLIENT,
-    SERVER,
-    Rig,
-    data_port,
-)
-from kneepoint.engines.kernel.scenario import (
-    HEADERS_BYTES,
-    LONGEST_S,
-    Flow,
-    Probe,
-)
+from kneepoint.engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
+from kneepoint.engines.kernel.rig import CLIENT, SERVER, Rig, data_port
+from kneepoint.engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
 from kneepoint.engines.supervision import RunEndedError, StopListener
 
 _FIRST_CONTROL_PORT = 5201

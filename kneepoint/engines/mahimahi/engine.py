@@ -13,11 +13,7 @@ from kneepoint.engines.base import EngineSettings, RunSpec, controller_file
 from kneepoint.engines.entry import PYTHON_RUNNER
 from kneepoint.engines.limits import MAHIMAHI
 from kneepoint.engines.mahimahi import tcp
-from kneepoint.engines.mahimahi.diagnosis import (
-    PROGRAMS,
-    diagnose,
-    ordinary_user,
-)
+from kneepoint.engines.mahimahi.diagnosis import PROGRAMS, diagnose, ordinary_user
 from kneepoint.engines.mahimahi.run_folder import RunFolder, run_folder
 from kneepoint.engines.mahimahi.supervisor import Request
 from kneepoint.engines.real_time import RealTimeEngine, digest_of_programs

@@ -31,12 +31,7 @@ from kneepoint.engines.mahimahi.processes import (
     start_as_ordinary_user,
 )
 from kneepoint.engines.mahimahi.run_folder import RunFolder
-from kneepoint.engines.supervision import (
-    START_AND_END_S,
-    RunEndedError,
-    StopListener,
-    serve,
-)
+from kneepoint.engines.supervision import START_AND_END_S, RunEndedError, StopListener, serve
 
 _POLL_S = 0.05
 """Polling interval of a run in progress (s)."""

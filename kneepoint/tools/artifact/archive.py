@@ -19,12 +19,7 @@ from kneepoint.analysis.frames import Record, records
 from kneepoint.analysis.schema import TABLES, tables_in
 from kneepoint.common.config_file import parse_yaml
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    private_folder,
-    read_json,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import private_folder, read_json, sha256_of, write_whole
 from kneepoint.common.made_by import NAME as MADE_BY
 from kneepoint.common.places import TOOL
 from kneepoint.config.workflow import Workflow

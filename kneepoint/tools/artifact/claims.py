@@ -10,16 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    Record,
-    records,
-    select,
-)
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    as_printed,
-)
+from kneepoint.analysis.frames import Record, records, select
+from kneepoint.analysis.metrics import METRICS, POWER, as_printed
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import POWERS

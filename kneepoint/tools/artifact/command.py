@@ -4,12 +4,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import (
-    OUTPUT,
-    common_options,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import OUTPUT, common_options, print_result, subcommand
 
 
 @subcommand("""

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import (
-    PATH,
-    json_option,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import PATH, json_option, print_result, subcommand
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.tools.check_table.forensics import check, read_printed
 

@@ -35,13 +35,7 @@ from kneepoint.analysis.frames import STEP
 from kneepoint.analysis.metrics import MEAN_OF_RATIOS, resolution
 from kneepoint.common.config_file import quote, read_config
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.published import (
-    NUMBER,
-    Column,
-    TableDescription,
-    last_digit,
-    read_rows,
-)
+from kneepoint.config.published import NUMBER, Column, TableDescription, last_digit, read_rows
 
 _UNITS: Mapping[str, float] = {
     **{"mbps": 1, "mbit s": 1, "mbit s s": 1, "kbps": 1e-3, "kbit s": 1e-3, "gbps": 1e3},

@@ -8,11 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    read_text,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import read_text, sha256_of, write_whole
 from kneepoint.common.json_text import Json
 from kneepoint.entries.config import ENTRY_NAMES, is_entry_name
 from kneepoint.entries.names import plain

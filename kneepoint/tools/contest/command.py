@@ -16,11 +16,7 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.cli.entries import open_builder, trust_option
-from kneepoint.cli.runs import (
-    description_of,
-    engine_of,
-    make_what_is_missing,
-)
+from kneepoint.cli.runs import description_of, engine_of, make_what_is_missing
 from kneepoint.common.columns import columns
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, fault_of
@@ -39,17 +35,8 @@ from kneepoint.runs.load import load_workflow
 from kneepoint.search.behaviour import Known, known_families
 from kneepoint.tools.contest.aliases import read_key
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.run import (
-    PAGE,
-    ContestRun,
-    watch,
-)
-from kneepoint.tools.contest.secret import (
-    SEED_FILE,
-    digest_of,
-    disguised,
-    seed_of,
-)
+from kneepoint.tools.contest.run import PAGE, ContestRun, watch
+from kneepoint.tools.contest.secret import SEED_FILE, digest_of, disguised, seed_of
 
 _COLUMNS = (
     "table rank best_rank worst_rank name author score low high first other_host_score "

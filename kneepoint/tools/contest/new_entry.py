@@ -5,12 +5,7 @@ from pathlib import Path
 import click
 
 from kneepoint.cli import json_option, subcommand
-from kneepoint.cli.skeletons import (
-    fill_in,
-    into_option,
-    new_folder,
-    write_skeleton,
-)
+from kneepoint.cli.skeletons import fill_in, into_option, new_folder, write_skeleton
 from kneepoint.entries.tree import KIT
 
 

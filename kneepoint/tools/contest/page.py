@@ -13,11 +13,7 @@ from kneepoint.common.json_text import Json
 from kneepoint.entries.score import SCORES
 from kneepoint.reports import blocks, render
 from kneepoint.reports.document import document
-from kneepoint.reports.templating import (
-    element,
-    plain_text,
-    templates_in,
-)
+from kneepoint.reports.templating import element, plain_text, templates_in
 from kneepoint.tools.contest.figures import MAX_IN_MATRIX
 from kneepoint.tools.contest.standing import RESAMPLES
 

@@ -28,12 +28,7 @@ from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError
 from kneepoint.entries.behaviour import watch as watch_sender
 from kneepoint.entries.collect import find_submissions, state_of
-from kneepoint.entries.entries import (
-    EntryBuilder,
-    Sender,
-    failed,
-    is_of_machine,
-)
+from kneepoint.entries.entries import EntryBuilder, Sender, failed, is_of_machine
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.reports.over_time import run_and_draw
 from kneepoint.runs.executor import Executor, LocalExecutor
@@ -42,22 +37,14 @@ from kneepoint.runs.progress import Progress
 from kneepoint.runs.runner import Runner
 from kneepoint.runs.slots import SlotExecutor, slots_of
 from kneepoint.search.behaviour import Known
-from kneepoint.tools.contest.aliases import (
-    anonymous,
-    authors_in,
-    complete_key,
-)
+from kneepoint.tools.contest.aliases import anonymous, authors_in, complete_key
 from kneepoint.tools.contest.config import IN_FLIGHT, Contest
 from kneepoint.tools.contest.feedback import write_feedback
 from kneepoint.tools.contest.figures import draw_figures, thinned
 from kneepoint.tools.contest.history import with_history
 from kneepoint.tools.contest.leaderboard import verdict
 from kneepoint.tools.contest.page import write_page
-from kneepoint.tools.contest.scoring import (
-    is_repeated,
-    run_all,
-    run_on_other_host,
-)
+from kneepoint.tools.contest.scoring import is_repeated, run_all, run_on_other_host
 from kneepoint.tools.contest.secret import digest_of, kept_secret
 
 JSON, PAGE, FEEDBACK = "leaderboard.json", "leaderboard.html", "feedback"

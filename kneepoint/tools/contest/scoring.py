@@ -8,12 +8,7 @@ from functools import partial
 import numpy as np
 
 from kneepoint.engines.base import EngineSettings, RunRecord
-from kneepoint.entries.entries import (
-    Sender,
-    guarded,
-    shortened,
-    without_paths,
-)
+from kneepoint.entries.entries import Sender, guarded, shortened, without_paths
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.results import PlannedRun
 from kneepoint.runs.runner import Batch, Runner

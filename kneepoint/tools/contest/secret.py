@@ -6,13 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    LOCK_PATIENCE_S,
-    hold_lock,
-    read_text,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import LOCK_PATIENCE_S, hold_lock, read_text, sha256_of, write_whole
 from kneepoint.networks.disguise import disguise
 from kneepoint.networks.omniscient import bound_of_traces
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork

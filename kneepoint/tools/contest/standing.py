@@ -18,10 +18,7 @@ from kneepoint.common.json_text import Json
 from kneepoint.stats import Floats
 from kneepoint.stats.bootstrap import bootstrap_interval
 from kneepoint.stats.means import scaled, unscaled
-from kneepoint.stats.paired import (
-    holm,
-    sign_flip_test,
-)
+from kneepoint.stats.paired import holm, sign_flip_test
 
 SIGNIFICANT = 0.05
 RESAMPLES = 4_000

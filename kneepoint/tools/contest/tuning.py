@@ -8,11 +8,7 @@ import yaml
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of
-from kneepoint.config.study import (
-    Range,
-    Sampler,
-    Study,
-)
+from kneepoint.config.study import Range, Sampler, Study
 from kneepoint.engines.base import EngineSettings
 from kneepoint.engines.catalogue import Controller, Parameter
 from kneepoint.engines.entry import Entry

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import (
-    PATH,
-    shipped_option,
-    subcommand,
-)
+from kneepoint.cli import PATH, shipped_option, subcommand
 from kneepoint.cli.entries import trust_option
 from kneepoint.common.errors import KneepointError
 

@@ -24,12 +24,7 @@ from kneepoint.cli.entries import open_builder
 from kneepoint.cli.runs import make_what_is_missing, prepared_network
 from kneepoint.common.config_file import ConfigModel, complaint_of
 from kneepoint.common.errors import KneepointError, require_known, writing
-from kneepoint.common.files import (
-    LOCK_PATIENCE_S,
-    hold_lock,
-    read_bytes,
-    sha256_of,
-)
+from kneepoint.common.files import LOCK_PATIENCE_S, hold_lock, read_bytes, sha256_of
 from kneepoint.common.json_text import Json, parse_json
 from kneepoint.engines.base import RunRecord
 from kneepoint.engines.built import EMULATE

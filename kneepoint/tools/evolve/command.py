@@ -32,11 +32,7 @@ from kneepoint.runs.pipeline import follow
 from kneepoint.runs.progress import Progress
 from kneepoint.runs.runner import Runner
 from kneepoint.search.language import rules_of
-from kneepoint.tools.evolve.evolve import (
-    Evolution,
-    EvolutionEffort,
-    evolve,
-)
+from kneepoint.tools.evolve.evolve import Evolution, EvolutionEffort, evolve
 
 _DEFAULT = EvolutionEffort()
 

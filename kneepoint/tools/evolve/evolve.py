@@ -16,13 +16,7 @@ from typing import Any
 import optuna
 
 from kneepoint.common.study_record import BestTrial
-from kneepoint.config.study import (
-    Power,
-    Race,
-    Range,
-    Sampler,
-    Study,
-)
+from kneepoint.config.study import Power, Race, Range, Sampler, Study
 from kneepoint.engines.base import EngineSettings
 from kneepoint.engines.catalogue import Controller, Parameter
 from kneepoint.networks.scenario import PreparedNetwork
@@ -32,17 +26,10 @@ from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.fresh import repeat
 from kneepoint.search.language import Rule, parse, with_numbers
 from kneepoint.search.loop import ask_and_tell
-from kneepoint.search.plan import (
-    StudyPlan,
-    Subject,
-    plan_study,
-)
+from kneepoint.search.plan import StudyPlan, Subject, plan_study
 from kneepoint.search.samplers import make_asker
 from kneepoint.search.spaces import PARAMETER
-from kneepoint.tools.evolve.breeding import (
-    breed,
-    random_rule,
-)
+from kneepoint.tools.evolve.breeding import breed, random_rule
 
 _COLUMN = "rule"
 _PARENTS = 24

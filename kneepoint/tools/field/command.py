@@ -7,13 +7,7 @@ import click
 import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
-from kneepoint.cli import (
-    cores_option,
-    json_option,
-    print_result,
-    report,
-    subcommand,
-)
+from kneepoint.cli import cores_option, json_option, print_result, report, subcommand
 from kneepoint.common.errors import require_known
 from kneepoint.common.places import SHIPPED
 from kneepoint.common.project import enter

@@ -16,12 +16,7 @@ from kneepoint.cli import (
     seed_option,
     subcommand,
 )
-from kneepoint.cli.runs import (
-    make_what_is_missing,
-    prepared_network,
-    spec_of,
-    without_fault,
-)
+from kneepoint.cli.runs import make_what_is_missing, prepared_network, spec_of, without_fault
 from kneepoint.common.columns import columns
 from kneepoint.common.config_file import complaint_of, read_config
 from kneepoint.common.errors import KneepointError
@@ -30,18 +25,9 @@ from kneepoint.config.study import NETWORK
 from kneepoint.engines.base import RunRecord
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.emulator import EmulatorSettings
-from kneepoint.networks.config import (
-    Network,
-    changed,
-    load_network,
-)
+from kneepoint.networks.config import Network, changed, load_network
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.tools.fit_path.path import (
-    Asked,
-    Fitted,
-    PathDescription,
-    fit_path,
-)
+from kneepoint.tools.fit_path.path import Asked, Fitted, PathDescription, fit_path
 
 DOUBTFUL = 0.01
 """The p value below which the command reports that no single network explains all schemes."""

@@ -18,19 +18,11 @@ from pydantic import Field, field_validator, model_validator
 from scipy import stats
 
 from kneepoint.common.config_file import ConfigModel
-from kneepoint.config.study import (
-    NETWORK,
-    Range,
-    Setting,
-)
+from kneepoint.config.study import NETWORK, Range, Setting
 from kneepoint.engines.base import RunRecord
 from kneepoint.engines.expression import Expression
 from kneepoint.networks.config import Name
-from kneepoint.networks.scenario import (
-    DELAYS_MS,
-    OF_QUEUE,
-    PreparedNetwork,
-)
+from kneepoint.networks.scenario import DELAYS_MS, OF_QUEUE, PreparedNetwork
 
 Floats = NDArray[Any]
 Asked = tuple["Scheme", PreparedNetwork, int]

@@ -19,11 +19,7 @@ from kneepoint.entries.behaviour import describe, watch
 from kneepoint.entries.collect import submission_at
 from kneepoint.entries.entries import Sender
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.search.behaviour import (
-    Known,
-    identify,
-    known_families,
-)
+from kneepoint.search.behaviour import Known, identify, known_families
 from kneepoint.search.language import rules_of
 
 

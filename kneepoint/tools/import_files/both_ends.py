@@ -16,11 +16,7 @@ from typing import IO, Any, BinaryIO, cast
 from kneepoint.common.errors import KneepointError
 from kneepoint.tools.import_files.byte_ranges import ByteRanges, Match
 from kneepoint.tools.import_files.copies import Copies
-from kneepoint.tools.import_files.headers import (
-    Packet,
-    back_of,
-    name_of,
-)
+from kneepoint.tools.import_files.headers import Packet, back_of, name_of
 from kneepoint.tools.import_files.measurement import Measurement, opened
 from kneepoint.tools.import_files.packets import (
     DROPPED,

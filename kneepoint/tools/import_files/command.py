@@ -12,24 +12,13 @@ import click
 import pandas as pd
 
 from kneepoint.analysis.metrics import FIGURES, METRICS
-from kneepoint.cli import (
-    PATH,
-    json_option,
-    print_result,
-    subcommand,
-)
-from kneepoint.cli.comparison import (
-    COMPARABLE,
-    compare_settings,
-    text_of,
-)
+from kneepoint.cli import PATH, json_option, print_result, subcommand
+from kneepoint.cli.comparison import COMPARABLE, compare_settings, text_of
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import sha256_of, write_whole
 from kneepoint.common.tables import from_rows, write
 from kneepoint.engines.base import COUNTS, RUN_METRICS, RunRecord
-from kneepoint.runs.results import (
-    RUNS,
-)
+from kneepoint.runs.results import RUNS
 from kneepoint.tools.import_files.measurement import Measurement
 from kneepoint.tools.import_files.read import read_measurements
 

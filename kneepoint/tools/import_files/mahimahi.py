@@ -8,11 +8,7 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 from kneepoint.engines.base import COUNTS, RUN_METRICS
-from kneepoint.tools.import_files.measurement import (
-    Format,
-    Measurement,
-    series_of,
-)
+from kneepoint.tools.import_files.measurement import Format, Measurement, series_of
 
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n)*# base timestamp: ")
 

@@ -18,11 +18,7 @@ import pandas as pd
 from kneepoint.analysis import over_time
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import open_file
-from kneepoint.common.json_text import (
-    UNIQUE,
-    first_object,
-    parse_json,
-)
+from kneepoint.common.json_text import UNIQUE, first_object, parse_json
 
 _MAX_JSON_BYTES = 2**28
 _CHUNK_BYTES = 2**20

@@ -16,12 +16,7 @@ from typing import BinaryIO, NamedTuple
 from kneepoint.analysis import over_time
 from kneepoint.tools.import_files.byte_ranges import Acknowledged
 from kneepoint.tools.import_files.copies import Copies
-from kneepoint.tools.import_files.headers import (
-    Dissector,
-    Packet,
-    back_of,
-    name_of,
-)
+from kneepoint.tools.import_files.headers import Dissector, Packet, back_of, name_of
 from kneepoint.tools.import_files.measurement import (
     Delays,
     Format,
@@ -29,11 +24,7 @@ from kneepoint.tools.import_files.measurement import (
     Measurement,
     series_of,
 )
-from kneepoint.tools.import_files.records import (
-    MAGICS,
-    UnreadableError,
-    read_records,
-)
+from kneepoint.tools.import_files.records import MAGICS, UnreadableError, read_records
 
 _MAX_UNSEEN = 0.01  # share of acknowledged bytes
 _FEW_BYTES = 1500  # unseen bytes that are ignored, such as a FIN's

@@ -5,20 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.import_files import (
-    flent,
-    iperf3,
-    mahimahi,
-    packets,
-    pantheon,
-    qlog,
-)
+from kneepoint.tools.import_files import flent, iperf3, mahimahi, packets, pantheon, qlog
 from kneepoint.tools.import_files.both_ends import join_ends
-from kneepoint.tools.import_files.measurement import (
-    Format,
-    Measurement,
-    opened,
-)
+from kneepoint.tools.import_files.measurement import Format, Measurement, opened
 
 FORMATS: tuple[Format, ...] = (
     *(mahimahi.FORMAT, pantheon.TUNNEL_LOG, pantheon.METADATA, iperf3.FORMAT, flent.FORMAT),
