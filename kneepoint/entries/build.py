@@ -167,23 +167,20 @@ class Compiler:
         defined = [f"-D{name}={value}" for name, value in sorted(macros.items())]
         with private_folder("objects") as work:
             build = _Build(tree, work, self.budget)
-            built = self._build_in_any_standard(build, defined)
+            built = _first_of(
+                [partial(self._build, build, each, defined) for each in self.standards]
+            )
             made = [each for each in work.iterdir() if each.suffix in (".o", ".so")]
-            data = [path.read_bytes() for path in tree.data]
-            self._keep_all({f"{sha256_of(content)}.data": content for content in data})
-            return self._keep(built.name, {each.name: each.read_bytes() for each in made})
+            data = {f"{sha256_of(each.read_bytes())}.data": each for each in tree.data}
+            self._keep({each.name: each for each in made} | data, {built.name, *data})
+            return self.folder / built.name
 
     def keep(self, tree: Tree) -> Path:
         """Stores the single file of a Python entry."""
         (source,) = tree.sources
-        content = source.read_bytes()
-        name = f"{sha256_of(content)}.py"
-        return self._keep(name, {name: content})
-
-    def _build_in_any_standard(self, build: _Build, defined: Sequence[str]) -> Path:
-        return _first_of(
-            [partial(self._build, build, standard, defined) for standard in self.standards]
-        )
+        name = f"{sha256_of(source.read_bytes())}.py"
+        self._keep({name: source}, {name})
+        return self.folder / name
 
     def _build(self, build: _Build, standard: str, defined: Sequence[str]) -> Path:
         objects = {}
@@ -297,8 +294,7 @@ class Compiler:
                 ended = self.confined.run(
                     words, folder, [folder, *self.reads], [work], environment, build.cpu_s_left
                 )
-                if ended.was_killed:
-                    cause = ended.killed_for
+                if cause := ended.killed_for:
                     continue
                 build.spend(cpu_s=ended.cpu_s)
                 if ended.returncode != 0 or out.is_symlink() or not out.is_file():
@@ -311,18 +307,13 @@ class Compiler:
             "memory or time; end other programs and run the command again"
         )
 
-    def _keep_all(self, files: Mapping[str, bytes]) -> None:
-        """Adds data files, which runs read, to the cache."""
-        for name in files:
-            self._keep(name, files)
-
-    def _keep(self, entry: str, made: Mapping[str, bytes]) -> Path:
-        """Adds files to the cache, limits its size, and returns the path of the file `entry`."""
+    def _keep(self, made: Mapping[str, Path], given: Collection[str]) -> None:
+        """Adds copies of files to the cache, of which runs read `given`; limits its size."""
         with self._lock, our_files():
-            self._given.add(entry)
-            for name, content in made.items():
+            self._given.update(given)
+            for name, path in made.items():
                 if not (self.folder / name).exists():
-                    write_whole(self.folder / name, content)
+                    write_whole(self.folder / name, path.read_bytes())
             found = []
             for path in self.folder.iterdir():
                 with suppress(FileNotFoundError):  # another process removed it
@@ -335,7 +326,6 @@ class Compiler:
                 if path.name not in self._given:
                     path.unlink(missing_ok=True)
                     size -= bytes_
-        return self.folder / entry
 
     @cached_property
     def _identity(self) -> str:

@@ -70,12 +70,8 @@ _PYTHON_FILES = (_PYTHON, Path(os.__file__).parent, Path(sysconfig.get_config_va
 """The files that this interpreter needs."""
 _UNPACK = "import sys; sys.path.append('.'); from kneepoint.entries.unpack import main; main()"
 _UNPACKER = (
-    *("kneepoint/__init__.py", "kneepoint/common/__init__.py", "kneepoint/common/errors.py"),
-    *(
-        "kneepoint/entries/__init__.py",
-        "kneepoint/entries/unpack.py",
-        "kneepoint/entries/untrusted.py",
-    ),
+    *("__init__.py", "common/__init__.py", "common/errors.py"),
+    *("entries/__init__.py", "entries/unpack.py", "entries/untrusted.py"),
 )
 _MAX_UNPACKING_S = 20
 """Limit of CPU time; 64 MiB take at most 5 s."""
@@ -385,11 +381,12 @@ def unpack(
     """
     if os.fstat(archive.fileno()).st_size > max_bytes:
         raise KneepointError(f"the archive has more than {max_bytes >> 20} MiB")
-    with private_folder("unpacked") as place:
-        work = place.resolve()
+    with private_folder("unpacked") as folder:
+        work = folder.resolve()
         for name in _UNPACKER:
-            (work / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(PACKAGE.parent / name, work / name)
+            place = work / "kneepoint" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(PACKAGE / name, place)
         ended = confined.run(
             [_PYTHON, "-ISBc", _UNPACK, "tree"],
             work,
@@ -398,7 +395,7 @@ def unpack(
             runs=_PYTHON_FILES,
             stdin=archive,
         )
-        if ended.was_killed:
+        if ended.killed_for:
             raise DisturbedError(
                 "the process that unpacks the archive was ended; run the command again"
             )
@@ -462,8 +459,6 @@ def _archive(repository: Repository, folder: Path, into: Path, confined: Confine
     """Takes a revision of a repository named in a folder's entries.yaml (see `_archive_of`)."""
     try:
         with untrusted.opened(_source_of(repository, folder)) as root:
-            if not untrusted.is_folder(root):
-                raise KneepointError("is not a folder")
             return _archive_of(root, repository, into, confined)
     except (FileNotFoundError, NotADirectoryError):
         raise KneepointError(f"{repository.git}: no such repository") from None
@@ -490,7 +485,7 @@ def _archive_of(root: int, repository: Repository, into: Path, confined: Confine
 
         def git(*words: str, problem: str = "") -> str:
             answer = confined.run(["git", *words], work, [], [work], environment)
-            if answer.was_killed:
+            if answer.killed_for:
                 raise DisturbedError(
                     f"{repository.git}: something ended git; run the command again"
                 )

@@ -46,13 +46,8 @@ class CommandResult:
     cpu_s: float
 
     @property
-    def was_killed(self) -> bool:
-        """Whether a cause outside the command ended it, such as a lack of memory."""
-        return self.killed_for != ""
-
-    @property
     def killed_for(self) -> str:
-        """The outside cause that ended the command; "" without any."""
+        """The cause outside the command that ended it, such as a lack of memory; "" without any."""
         if self.returncode < 0:
             return f"signal {-self.returncode}"
         found = _KILLED.search(self.stderr) if self.returncode else None

@@ -251,18 +251,6 @@ def is_of_machine(error: Exception) -> bool:
     )
 
 
-def guarded(entry: Sender, step: Callable[[], Sender]) -> Sender:
-    """Returns the result of a step for an entry; an error becomes the entry's reason.
-
-    Raises:
-        MachineError: the machine is at fault.
-    """
-    try:
-        return step()
-    except Exception as error:
-        return failed(entry, error)
-
-
 def without_paths(text: str, known: Sequence[Path] = ()) -> str:
     """Returns a text without folders of absolute paths: only file names and paths below `known`."""
     for folder in known:

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Literal
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.entries import cmake
+from kneepoint.entries.build_files import CMAKE_FILE, Makefile, read_cmake, read_makefile
 from kneepoint.entries.config import EntryFile, load_entry_file
-from kneepoint.entries.makefile import read_makefile
 from kneepoint.entries.unpack import files_of
 
 Language = Literal["c++", "python"]
@@ -183,7 +182,7 @@ def _of_kit(root: Path) -> Tree:
     sources += _of_libraries(root, makefile, src)
     own = _named_sources(root, src / "Makefile.am", "libsourdough_a_SOURCES")
     library = (_sources_in(src) if own is None else own) if src.is_dir() else []
-    includes, defines = _flags(root, makefile)
+    includes, defines = _flags(root, [read_makefile(makefile, root)])
     standard = (src, place, root) if src.is_dir() else (place, root)
     return Tree(
         root,
@@ -198,8 +197,6 @@ def _of_kit(root: Path) -> Tree:
 
 def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
     """The sources of libraries that Makefile.am links with the sender, except src/'s library."""
-    if not makefile.is_file():
-        return []
     found: list[Path] = []
     for word in read_makefile(makefile, root).words_of("sender_LDADD"):
         library = Path(os.path.normpath(makefile.parent.resolve() / word))
@@ -215,9 +212,9 @@ def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
 
 def _of_cmake(root: Path) -> Tree | None:
     """Returns the tree of the sending program in CMakeLists.txt; None without one."""
-    if not (root / cmake.FILE).is_file():
+    if not (root / CMAKE_FILE).is_file():
         return None
-    read = cmake.read_cmake(root)
+    read = read_cmake(root)
     found = []
     for program in read.programs:
         named = (_within(root, word) for word in read.sources_of(program))
@@ -236,12 +233,8 @@ def _of_cmake(root: Path) -> Tree | None:
 def _of_makefile(root: Path, top: Path) -> Tree | None:
     """Returns the tree of the sending program in a makefile; None without one."""
     found: set[tuple[bool, int, tuple[Path, ...]]] = set()
-    flags: list[str] = []
-    for path in (root / name for name in _MAKEFILES):
-        if not path.is_file():
-            continue
-        makefile = read_makefile(path, _top_of_automake(root, top))
-        flags += makefile.flags()
+    makefiles = _makefiles(root, _top_of_automake(root, top))
+    for makefile in makefiles:
         for words in makefile.programs():
             sources = tuple(sorted(set(_named_in(root, words))))
             mains = [source for source in sources if _has_main(source)]
@@ -250,8 +243,11 @@ def _of_makefile(root: Path, top: Path) -> Tree | None:
                 found.add((is_other, -len(sources), sources))
     if not found:
         return None
-    includes, defines = _flags_in(top, root, flags)
-    return _program(root, min(found)[2], includes, defines, top)
+    return _program(root, min(found)[2], *_flags(top, makefiles), top)
+
+
+def _makefiles(root: Path, top: Path) -> list[Makefile]:
+    return [read_makefile(root / name, top) for name in _MAKEFILES]
 
 
 def _top_of_automake(root: Path, top: Path) -> Path:
@@ -275,8 +271,7 @@ def _flat(root: Path, top: Path) -> Tree | None:
                 f"has several main functions: {names}; leave one, or name its sources in a Makefile"
             )
         sources = [path for path in sources if path not in mains or path in sender]
-    includes, defines = _flags(root, *(root / name for name in _MAKEFILES))
-    return _program(root, sources, includes, defines, top)
+    return _program(root, sources, *_flags(root, _makefiles(root, root)), top)
 
 
 def _program(
@@ -314,35 +309,22 @@ def _each_once(*folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(path.resolve() for each in folders for path in each))
 
 
-def _flags(root: Path, *makefiles: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Returns the include directories within a tree, and the macros, in the flags of makefiles."""
-    found = [
-        (path.parent, read_makefile(path, root).flags()) for path in makefiles if path.is_file()
-    ]
-    parts = [_flags_in(root, place, words) for place, words in found]
-    folders = [folder for part, _ in parts for folder in part]
-    return tuple(folders), tuple(dict.fromkeys(name for _, part in parts for name in part))
-
-
-def _flags_in(
-    top: Path, place: Path, words: Sequence[str]
-) -> tuple[tuple[Path, ...], tuple[str, ...]]:
+def _flags(top: Path, makefiles: Iterable[Makefile]) -> tuple[list[Path], tuple[str, ...]]:
+    """Returns the include directories within `top`, and the macros, in the flags of makefiles."""
     folders, defines = [], []
-    for option, value in pairwise([*words, ""]):
-        text = value if option in ("-I", "-D", "-isystem") else option[2:]
-        if option.startswith(("-I", "-isystem")):
-            path = Path(os.path.normpath(place.resolve() / text))
-            if path.is_relative_to(top.resolve()) and path.is_dir():
-                folders.append(path)
-        elif option.startswith("-D") and _DEFINED.fullmatch(text):
-            defines.append(text)
-    return tuple(folders), tuple(dict.fromkeys(defines))
+    for makefile in makefiles:
+        for option, value in pairwise([*makefile.flags(), ""]):
+            text = value if option in ("-I", "-D", "-isystem") else option[2:]
+            if option.startswith(("-I", "-isystem")):
+                path = _within(top, makefile.path.parent.resolve() / text)
+                folders += [path] if path and path.is_dir() else []
+            elif option.startswith("-D") and _DEFINED.fullmatch(text):
+                defines.append(text)
+    return folders, tuple(dict.fromkeys(defines))
 
 
 def _named_sources(root: Path, makefile: Path, variable: str) -> list[Path] | None:
     """Returns the files in a variable of Makefile.am; None without the file or the variable."""
-    if not makefile.is_file():
-        return None
     place = makefile.parent
     words = read_makefile(makefile, root).words_of(variable)
     if not words:
@@ -370,18 +352,18 @@ def _hint(root: Path, path: Path) -> str:
     return "; it is a submodule's: commit its files" if has_submodules and empty else "; add it"
 
 
-def _within(root: Path, word: str) -> Path | None:
+def _within(root: Path, word: str | Path) -> Path | None:
     """Returns the path that a file of the tree names; None if it is outside the tree."""
     path = Path(os.path.normpath(root.resolve() / word))
     return path if path.is_relative_to(root.resolve()) else None
 
 
-def _sources_in(folder: Path) -> list[Path]:
-    return [path.resolve() for path in sorted(folder.iterdir()) if _is_source(path)]
-
-
-def _is_source(path: Path) -> bool:
-    return path.suffix in SUFFIXES and not path.name.startswith(".") and path.is_file()
+def _sources_in(folder: Path, which: str = "*") -> list[Path]:
+    return [
+        path.resolve()
+        for path in sorted(folder.glob(which))
+        if path.suffix in SUFFIXES and not path.name.startswith(".") and path.is_file()
+    ]
 
 
 def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
@@ -389,7 +371,8 @@ def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
 
     An object in another folder than its source counts if only one source has its name.
     """
-    sources = {path.relative_to(root.resolve()).as_posix(): path for path in _sources_below(root)}
+    every = _sources_in(root, "**/*")
+    sources = {path.relative_to(root.resolve()).as_posix(): path for path in every}
     by_name: dict[str, list[Path]] = {}
     for path in sources.values():
         by_name.setdefault(path.name, []).append(path)
@@ -403,10 +386,6 @@ def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
             base = stem.rpartition("/")[2]
             others = [path for each in SUFFIXES for path in by_name.get(base + each, ())]
             yield from beside or (others if len(others) == 1 else ())
-
-
-def _sources_below(root: Path) -> list[Path]:
-    return [path.resolve() for path in sorted(root.rglob("*")) if _is_source(path)]
 
 
 def _epoch_ms(root: Path) -> int:

@@ -115,17 +115,15 @@ def copy_repository(root: int, into: Path) -> None:
 
 def is_bare(root: int) -> bool:
     """Returns whether a folder is a git repository without a working tree."""
-
-    def has(name: str, is_kind: Callable[[int], bool]) -> bool:
-        try:
+    kinds = {"HEAD": untrusted.is_file, "objects": untrusted.is_folder, "refs": untrusted.is_folder}
+    try:
+        for name, is_kind in kinds.items():
             with untrusted.located(root, name) as found:
-                return is_kind(found)
-        except OSError:
-            return False
-
-    return has("HEAD", untrusted.is_file) and all(
-        has(name, untrusted.is_folder) for name in ("objects", "refs")
-    )
+                if not is_kind(found):
+                    return False
+    except OSError:
+        return False
+    return True
 
 
 def files_of(folder: Path) -> list[Path]:

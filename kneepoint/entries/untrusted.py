@@ -1,10 +1,11 @@
 """Opens files in another user's folder safely, even if its owner changes it meanwhile.
 
-A path is resolved component by component, each from the previous descriptor, as openat2(2) does
-with RESOLVE_BENEATH: no file can be exchanged between the check and the read. A plain file is read
-through the descriptor that was checked; a pipe or a device is never opened.
+Paths are resolved by openat2(2), which never leaves the folder, so that no file can be exchanged
+between the check and the read. A plain file is read through the descriptor that was checked; a pipe
+or a device is never opened.
 """
 
+import ctypes
 import errno
 import os
 import stat
@@ -13,13 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from kneepoint.common.errors import KneepointError
+from kneepoint.common.errors import KneepointError, MachineError
 
 MAX_DEPTH = 32
-"""Nested folders; each takes a descriptor while a path is resolved."""
-_MAX_STEPS = 400
-"""Components of one path with its links, which may form a cycle."""
-_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Nested folders."""
+_OPENAT2, _AT_FDCWD = 437, -100
+_RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8  # linux/openat2.h
+_libc = ctypes.CDLL(None, use_errno=True)
 _FAULTS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
     *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
@@ -41,14 +42,15 @@ def opened(path: Path) -> Iterator[int]:
         KneepointError: a component is a link.
         OSError: the path does not exist.
     """
-    descriptor = os.open("/" if path.is_absolute() else ".", _LOOK)
     try:
-        for name in path.relative_to(path.anchor).parts:
-            found = os.open(name, _LOOK, dir_fd=descriptor)
-            os.close(descriptor)
-            descriptor = found
-            if is_link(descriptor):
-                raise KneepointError(f"{name} is a symbolic link; name its target")
+        descriptor = _open(_AT_FDCWD, str(path), os.O_PATH, _RESOLVE_NO_SYMLINKS)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise KneepointError(
+            f"{path.name} or a folder above it is a symbolic link; name its target"
+        ) from None
+    try:
         yield descriptor
     finally:
         os.close(descriptor)
@@ -61,35 +63,28 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
     Links are followed; the last component only if `follows`.
 
     Raises:
-        OSError: the error of openat2(2); EXDEV if a link leads out of the folder.
+        OSError: EXDEV if a link leads out of the folder, ELOOP if links form a cycle.
     """
-    way = [root]
-    pending = path.split("/")[::-1]
-    steps = 0
+    flags = os.O_PATH | (0 if follows else os.O_NOFOLLOW)
+    descriptor = _open(root, path or ".", flags, _RESOLVE_BENEATH)
     try:
-        while pending:
-            name = pending.pop()
-            steps += 1
-            if steps > _MAX_STEPS or len(way) > MAX_DEPTH + 1:
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            if name in ("", "."):
-                continue
-            if name == "..":
-                if len(way) == 1:
-                    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-                os.close(way.pop())
-                continue
-            way.append(os.open(name, _LOOK, dir_fd=way[-1]))
-            if is_link(way[-1]) and (follows or pending):
-                target = os.readlink("", dir_fd=way[-1])
-                os.close(way.pop())
-                if target.startswith("/"):
-                    raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-                pending += target.split("/")[::-1]
-        yield way[-1]
+        yield descriptor
     finally:
-        for each in way[1:]:
-            os.close(each)
+        os.close(descriptor)
+
+
+def _open(folder: int, path: str, flags: int, resolve: int) -> int:
+    """Calls openat2(2), which Python has no name for."""
+    how = (ctypes.c_uint64 * 3)(flags | os.O_CLOEXEC, 0, resolve)
+    descriptor = int(_libc.syscall(_OPENAT2, folder, os.fsencode(path), how, ctypes.sizeof(how)))
+    if descriptor >= 0:
+        return descriptor
+    number = ctypes.get_errno()
+    if number == errno.ENOSYS:
+        raise MachineError("this kernel has no openat2; use Linux 5.6 or later")
+    if number == errno.EAGAIN:  # a folder was moved meanwhile, which the owner may repeat forever
+        number = errno.EXDEV
+    raise OSError(number, os.strerror(number))
 
 
 def is_link(descriptor: int) -> bool:

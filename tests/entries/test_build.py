@@ -124,7 +124,7 @@ def test_a_compiler_that_was_killed_is_started_again(
     [(152, "confine: stopped: more than 2 s of CPU time"), (1, "./a.cc:1:1: error: mistake")],
 )
 def test_limits_and_mistakes_are_no_kills(code: int, output: str) -> None:
-    assert not CommandResult(code, "", output, 1).was_killed
+    assert not CommandResult(code, "", output, 1).killed_for
 
 
 def test_a_message_quotes_no_other_file_and_moves_no_cursor(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_a_command_that_does_not_end_is_no_verdict(
 ) -> None:
     monkeypatch.setattr(confine, "_MAX_WALL_S", 1)
     ended = CONFINED.run(["sleep", "60"], tmp_path)
-    assert ended.was_killed and "more than 1 s" in ended.killed_for
+    assert "more than 1 s" in ended.killed_for
 
 
 def test_an_entry_in_a_language_that_the_machine_lacks_has_a_row(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.entries.cmake import read_cmake
+from kneepoint.entries.build_files import read_cmake
 from kneepoint.entries.collect import find_submissions, submission_at
 from kneepoint.entries.entries import EntryBuilder, Sender
 from tests.entries.trees import edit, git, kit, repository, write_member

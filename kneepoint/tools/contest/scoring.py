@@ -3,12 +3,11 @@
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from kneepoint.engines.base import EngineSettings, RunRecord
-from kneepoint.entries.entries import Sender, guarded, shortened, without_paths
+from kneepoint.entries.entries import Sender, failed, shortened, without_paths
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.results import PlannedRun
 from kneepoint.runs.runner import Batch, Runner
@@ -75,11 +74,12 @@ def run_all(
             records[each.name][network.name, seed, repetition] = run.record
 
     def scored(each: Sender) -> Sender:
-        return _scored(contest, each, records[each.name], networks)
+        try:
+            return _scored(contest, each, records[each.name], networks)
+        except Exception as error:
+            return failed(each, error)
 
-    return [
-        guarded(each, partial(scored, each)) if each.name in records else each for each in entries
-    ]
+    return [scored(each) if each.name in records else each for each in entries]
 
 
 def _drawn_by(key: bytes, entry: Sender, choices: int) -> int:
