@@ -118,7 +118,7 @@ lint: setup ## checks formatting and runs linters, without changes
 	mypy
 	lint-imports --no-logo
 	snakefmt --check $(SMK)
-	$(CLANG_FORMAT) --dry-run --Werror $(FORMATTED_CXX)
+	@$(CLANG_FORMAT) --dry-run --Werror $(FORMATTED_CXX)
 	python -m snakemake --lint
 
 format: setup ## formats Python, Snakemake and C++

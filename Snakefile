@@ -31,6 +31,7 @@ from kneepoint.engines.built import (
     EMULATE,
     PROGRAMS,
     is_current,
+    is_own,
     shared_object,
     source_of_controller,
 )
@@ -79,13 +80,20 @@ with suppress(OSError):
 end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
-# A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake.
+SHIPPED_CONTROLLERS = [
+    name
+    for name in WORKFLOW.controllers
+    if not is_own(name, OWN) and source_of_controller(name, OWN).is_file()
+]
+
+# A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake. The targets of
+# the controllers are no parameter of build_core: other controllers are no reason to run it again.
 os.environ.update(
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
+    KNEEPOINT_CONTROLLERS=" ".join(f"controller_{name}" for name in SHIPPED_CONTROLLERS),
     PYTHONPATH=python_path(),
 )
-os.environ.setdefault("KNEEPOINT_OBJECTS", "controller_objects")  # see kneepoint/workflow/build.smk
 
 
 report: PACKAGE / "workflow/captions/workflow.rst"

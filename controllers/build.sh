@@ -79,7 +79,6 @@ for target in "$@"; do
   case $target in
     all | programs) note_programs ;;
     module) note_module ;;
-    controller_objects | controllers) ;;
     controller_*) note_controller "${target#controller_}" ;;
   esac
   case $target in

@@ -27,9 +27,9 @@ from kneepoint.runs.ray_executor import RayExecutor, join
 from kneepoint.runs.runner import Batch, Runner
 from kneepoint.runs.slots import SlotExecutor, slots_of
 
-_WITHOUT_RAY = 300
-"""Number of emulated runs that take less time than connecting to Ray. A search with small batches
-would also wait for Ray at every batch."""
+_WITHOUT_RAY = 400
+"""Number of emulated runs that take about as much CPU time as connecting to Ray and starting its
+workers (3 s). A search with small batches would also wait for Ray at every batch."""
 
 
 @dataclass(frozen=True)

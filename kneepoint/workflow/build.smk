@@ -1,7 +1,6 @@
-# Also compiles all controllers in parallel, so that their own jobs only need to link them, unless
-# KNEEPOINT_OBJECTS names few; a controller that fails to compile fails in its own job.
-# kneepoint/engines/built.py decides which files are built again. An installed tool only builds a
-# project's own controllers.
+# Also builds the configuration's controllers, in parallel; a controller that fails to compile fails
+# in its own job. kneepoint/engines/built.py decides which files are built again. An installed tool
+# only builds a project's own controllers.
 rule build_core:
     input:
         again_unless(is_current(CORE, OWN)),
@@ -19,7 +18,7 @@ rule build_core:
     message:
         "Building the emulator and the other programs"
     shell:
-        "{params.script:q} -- programs $KNEEPOINT_OBJECTS > {log:q} 2>&1"
+        "{params.script:q} -- programs $KNEEPOINT_CONTROLLERS > {log:q} 2>&1"
         " || {params.script:q} -- programs > {log:q} 2>&1"
 
 
@@ -33,7 +32,7 @@ rule build_controller:
         f"{LOGS}/build_controller/{{controller}}.log",
     benchmark:
         f"{BENCHMARKS}/build_controller/{{controller}}.tsv"
-    priority: 90  # build_core compiles all controllers in parallel
+    priority: 90  # build_core builds all controllers in parallel
     conda:
         str(TOOL / "environment.yml")
     params:

@@ -13,7 +13,7 @@ from kneepoint.workflow.states import State
 
 BUILD_LOG = LOGS / "build_core/build.log"
 
-_FILES = 210
+_FILES = 150
 """The number of files to compile in a fresh clone, until the build states it."""
 _FILE_S, _EXPERIMENT_S, _REPORTED_S = 0.45, 2.2, 0.5
 """The mean time for a file, an experiment and its part of the report on two processors (s)."""

@@ -27,8 +27,6 @@ WORKFLOW_LOG = LOGS / "workflow.log"
 PREPARATION = LOGS / "preparation.log"
 """The log of Snakemake's output when the last command prepared its inputs."""
 VERBOSE = "KNEEPOINT_VERBOSE"
-OBJECTS = "KNEEPOINT_OBJECTS"
-"""See kneepoint/workflow/build.smk."""
 _PR_SET_PDEATHSIG = 1
 
 
@@ -42,8 +40,6 @@ def make(
     cores: str = "all",
     quiet: bool = False,
     *,
-    keep_going: bool = False,
-    objects: str | None = None,
     forecast: Forecast | None = None,
 ) -> None:
     """Makes files of the workflow with Snakemake, and shows progress on stderr.
@@ -55,8 +51,6 @@ def make(
         targets: files or rules; empty: everything.
         cores: value of Snakemake's --cores.
         quiet: whether to show only errors and, with a forecast, the progress of compiling.
-        keep_going: whether to make files that do not depend on a failed step.
-        objects: controllers to compile besides the programs, if they are out of date; None: all.
         forecast: of everything that a command makes.
 
     Raises:
@@ -71,7 +65,6 @@ def make(
         *("--snakefile", str(own if own.is_file() else TOOL / "Snakefile")),
         *("--workflow-profile", str(profile if profile.is_dir() else TOOL / "profiles/default")),
     ]
-    command += ["--keep-going"] if keep_going else []
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     command += ["--", *map(str, targets or ["all"])]
     with hold_workflow_lock() as lock:
@@ -82,8 +75,6 @@ def make(
             **os.environ,
             **{"PATH": path, "PYTHONPATH": python_path(), PASSED_LOCK: str(lock.fileno())},
         }
-        if objects is not None:
-            environment[OBJECTS] = objects
         start = partial(
             subprocess.Popen,
             command,
