@@ -18,7 +18,7 @@ class Hybla final : public SlowStarting {
       : SlowStarting(parameters, 1),
         rtt0_ms_(parameters.real("rtt0_ms", 25,
                                  {.low = 5, .high = 200, .min = 1, .scale = Scale::log}, "ms",
-                                 "RTT of the connection that it equals")),
+                                 "RTT of the connection whose rate it matches")),
         beta_(parameters.real("beta", 0.5, {.low = 0.2, .high = 0.9, .max = 1}, "1",
                               "share of the window that a loss leaves")),
         follows_rtt_(parameters.flag("follow_rtt",

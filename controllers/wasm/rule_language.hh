@@ -35,10 +35,10 @@ struct RuleVariable {
 };
 
 struct ParsedRule {
-  // Whether it assigns an output, given by the operation.
+  // Whether the rule assigns the output of this operation.
   bool sets(size_t output) const;
 
-  // All that encode it; what it does not need is 0.
+  // The parameters that encode the rule; unused parameters are 0.
   Parameters::Values parameters() const;
 
   std::vector<size_t> program{};        // of rules::Operation

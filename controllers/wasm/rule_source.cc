@@ -14,13 +14,13 @@ namespace kneepoint {
 
 namespace {
 
-// C++ of an expression: how strongly its outermost operation binds its operands.
+// The precedence of the outermost operation of an expression in C++, ascending.
 enum Binding { any, sum, product, sign, atom };
 
 struct Form {
   const char* text;  // with $0, $1, $2 for the operands
   Binding binding = atom;
-  const char* memory = nullptr;  // the type of what it remembers
+  const char* memory = nullptr;  // the type of its memory
 };
 
 // In the order of rules::computations.
@@ -107,7 +107,7 @@ class Writer {
     }
   }
 
-  // What remembers is computed in any case, as in the program, and so before the statement.
+  // A function with memory is computed at every step, as in the program: before the statement.
   void compute(size_t which) {
     const Form& form = forms[which];
     const std::string name =

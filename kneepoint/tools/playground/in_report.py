@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -29,14 +28,13 @@ _ANY_TRACE = {"trace": True, "trace_sha256": True}
 _SUBJECT = ("controller", "parameters")
 
 
-def in_report(page: str, results: Results, tables: Tables, build: Path = BUILT) -> str:
+def in_report(page: str, results: Results, tables: Tables) -> str:
     """Returns the HTML at the end of a report's page; "" if the playground can show no run.
 
     Args:
         page: the report, with a row for each run that the report links to.
         results: the configuration and the results of the report.
         tables: tables of the analysis, which name the runs.
-        build: folder of the module and the library.
 
     Raises:
         KneepointError: the module or the library is not there.
@@ -50,7 +48,7 @@ def in_report(page: str, results: Results, tables: Tables, build: Path = BUILT) 
     ]
     if not runs:
         return ""
-    job = Job(workflow, load_catalogue(EMULATE), build, NETWORKS, workflow.results, cores=1)
+    job = Job(workflow, load_catalogue(EMULATE), BUILT, NETWORKS, workflow.results, cores=1)
     links = {link["name"]: link for link in shipped_links()} | {
         name: link
         for name, network in workflow.networks.items()
@@ -61,11 +59,11 @@ def in_report(page: str, results: Results, tables: Tables, build: Path = BUILT) 
         shown[run] = shown[run] or _address(job, row, links)
     if not any(shown.values()):
         return ""
-    alone = make_page(build=build, module=_MODULE_PLACE, links=[*links.values()])
+    alone = make_page(module=_MODULE_PLACE, links=[*links.values()])
     parts = {
         "states": packed(json.dumps([*shown.values()]).encode()),
         "page": packed(alone.encode()),
-        "module": packed_module(build),
+        "module": packed_module(),
     }
     scripts = "".join(script(SOURCES / f"{name}.js") for name in ("packed", "report"))
     texts = (

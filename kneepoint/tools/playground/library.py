@@ -26,14 +26,14 @@ _SHA256 = {
 FOLDER = f"uplot-{_VERSION}"
 
 
-def read_library(build: Path) -> tuple[str, str]:
+def read_library() -> tuple[str, str]:
     """Returns the library's script, with its license, and its styles.
 
-    Raises KneepointError if `build` lacks a file of the library, or has another in its place.
+    Raises KneepointError if a file of the library is missing, or differs from its digest.
     """
 
     def text(name: str) -> str:
-        path = build / FOLDER / name
+        path = BUILT / FOLDER / name
         content = read_bytes(path, "run make wasm")
         if sha256_of(content) != _SHA256[name]:
             raise KneepointError(
@@ -49,7 +49,7 @@ def main() -> None:
     """Fetches the library unless build/ already has its files."""
     if not all((BUILT / FOLDER / name).is_file() for name in _SHA256):
         _fetch(BUILT / FOLDER)
-    read_library(BUILT)
+    read_library()
 
 
 def _fetch(into: Path) -> None:

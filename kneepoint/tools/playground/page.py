@@ -47,17 +47,16 @@ def packed(content: bytes) -> str:
     return base64.b85encode(gzip.compress(content, mtime=0)).decode()
 
 
-def packed_module(build: Path) -> str:
+def packed_module() -> str:
     """Returns the packed module; raises KneepointError if it is missing or out of date."""
-    module = read_bytes(build / MODULE, "run make wasm")
-    if build == BUILT and (changed := changed_files(MODULE, Path())):
-        raise KneepointError(f"{build / MODULE}: not built of {changed[0]}; run make wasm")
+    module = read_bytes(BUILT / MODULE, "run make wasm")
+    if changed := changed_files(MODULE, Path()):
+        raise KneepointError(f"{BUILT / MODULE}: not built of {changed[0]}; run make wasm")
     return packed(module)
 
 
 def make_page(
     exercise: Exercise | None = None,
-    build: Path = BUILT,
     module: str | None = None,
     links: Sequence[Mapping[str, Any]] | None = None,
 ) -> str:
@@ -65,15 +64,14 @@ def make_page(
 
     Args:
         exercise: the exercise on the page; None: the page shows all controls.
-        build: folder of the module and the library.
-        module: the packed module, or a text that stands in its place; None: of `build`.
+        module: a text that stands in the place of the packed module; None: the module.
         links: the synthetic links to choose from; None: the shipped links.
 
     Raises:
         KneepointError: the module or the library is not there.
     """
-    module = packed_module(build) if module is None else module
-    library, library_style = read_library(build)
+    module = packed_module() if module is None else module
+    library, library_style = read_library()
     sources = {path.stem: path.read_text(encoding="utf-8") for path in SOURCES.glob("*.js")}
     worker = script(EMULATOR) + sources.pop("worker")
     for name in ("report", *(() if exercise else ("exercise",))):

@@ -17,6 +17,7 @@ from kneepoint.engines.built import EMULATE, MODULE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.networks.config import Synthetic
 from kneepoint.search.language import ARGUMENTS, OUTPUTS, SIGNALS, parse
+from kneepoint.tools.playground import library, page
 from kneepoint.tools.playground.exercise import Exercise
 from kneepoint.tools.playground.library import FOLDER, read_library
 from kneepoint.tools.playground.links import shipped_links
@@ -124,19 +125,23 @@ def test_the_editor_knows_examples_and_the_words_of_the_language() -> None:
     assert all(name in told for name in (*SIGNALS, *OUTPUTS, *ARGUMENTS))
 
 
-def test_without_the_module_the_remedy_is_named(tmp_path: Path) -> None:
+def test_without_module_or_library_the_remedy_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for reader in (page, library):
+        monkeypatch.setattr(reader, "BUILT", tmp_path)
     with pytest.raises(KneepointError, match=f"{MODULE}.*make wasm"):
-        make_page(build=tmp_path)
-    (tmp_path / MODULE).write_bytes(b"\0asm")
-    with pytest.raises(KneepointError, match="make wasm"):
-        make_page(build=tmp_path)
+        make_page()
+    with pytest.raises(KneepointError, match=f"{FOLDER}.*make wasm"):
+        make_page(module="")
 
 
-def test_another_library_is_refused(tmp_path: Path) -> None:
+def test_another_library_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "LICENSE").write_bytes(b"another")
+    monkeypatch.setattr(library, "BUILT", tmp_path)
     with pytest.raises(KneepointError, match="SHA-256"):
-        read_library(tmp_path)
+        read_library()
 
 
 def test_page_is_one_small_file_that_asks_no_server(playground: str) -> None:
