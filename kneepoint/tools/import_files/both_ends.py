@@ -188,6 +188,9 @@ class _Ends:
     min_s: float = float("inf")
     back: _Back = field(default_factory=_Back)
     silences: list[tuple[float, float]] = field(default_factory=list)  # of the receiver
+    sent: Counter[int] = field(default_factory=Counter)  # departures by silence
+    came: Counter[int] = field(default_factory=Counter)  # their arrivals
+    unjudged: int = 0  # departures before or after the receiver's capture
     left_s: list[float] = field(default_factory=list)  # first and last departure of matches
     came_s: list[float] = field(default_factory=list)  # first and last arrival of matches
 
@@ -214,11 +217,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         if (unseen := len(ends.back.unseen)) > max(_FEW, _MAX_UNSEEN * ends.back.came):
             why = f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
             raise FORMAT.refuse(sender.path, why)
-        with tempfile.TemporaryFile() as seen:
-            unjudged = _copy_judged(log, seen, ends, receiver)
-            lost = _lost_in_silence(log, ends)
-            outside = f"before {receiver.path} began or after it ended"
-            found = measurement_of(FORMAT, sender.path, cast(BinaryIO, seen))
+        found = measurement_of(FORMAT, sender.path, _judged(log, ends, receiver))
     joined = []
     for flow in found.flows:
         own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
@@ -239,8 +238,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         absent=absent,
         notes=(
             *(f"{each.path}: {said}" for each in (sender, receiver) for said in each.notes),
-            *([f"{unjudged} packets that left {outside} do not count"] if unjudged else []),
-            *_said_of_silences(receiver, lost),
+            *_notes(ends, receiver),
         ),
     )
 
@@ -258,49 +256,45 @@ def _refuse_late(
         )
 
 
-def _copy_judged(log: IO[bytes], into: IO[bytes], ends: _Ends, receiver: Capture) -> int:
-    """Copies departures during the receiver's capture; returns the number of others."""
+def _judged(log: IO[bytes], ends: _Ends, receiver: Capture) -> Iterator[bytes]:
+    """Yields the departures during the receiver's capture, and all arrivals.
+
+    Counts the other departures, and departures and arrivals by the receiver's silences.
+    """
     since_s = ends.left_s[0] - (ends.came_s[0] - receiver.span_s[0])
     until_s = ends.left_s[1] + (receiver.span_s[1] - ends.came_s[1])
-    others = 0
-    log.seek(0)
-    for line in log:
-        time_ms, what, _ = line.split(b" ", 2)
-        if what == b"+" and not since_s - 2e-6 <= float(time_ms) / 1000 <= until_s + 2e-6:
-            others += 1
-        else:
-            into.write(line)
-    into.seek(0)
-    return others
-
-
-def _lost_in_silence(log: IO[bytes], ends: _Ends) -> list[tuple[float, int]]:
-    """Returns the receiver's silences in which nearly all packets are lost: seconds, lost packets.
-
-    After other silences, the delayed packets arrive.
-    """
-    if not ends.silences:
-        return []
-    sent, came = Counter[int](), Counter[int]()
     begins = [begin - ends.min_s for begin, _ in ends.silences]
     log.seek(0)
     for line in log:
         words = line.split()
         is_sent = words[1] == b"+"
-        time_s = (float(words[0]) - (0 if is_sent else float(words[3]))) / 1000
-        place = bisect_right(begins, time_s) - 1
-        if place >= 0 and time_s < ends.silences[place][1] - ends.min_s:
-            (sent if is_sent else came)[place] += 1
-    return [
-        (end - begin, sent[place] - came[place])
+        left_s = (float(words[0]) - (0 if is_sent else float(words[3]))) / 1000
+        place = bisect_right(begins, left_s) - 1
+        if place >= 0 and left_s < ends.silences[place][1] - ends.min_s:
+            (ends.sent if is_sent else ends.came)[place] += 1
+        if is_sent and not since_s - 2e-6 <= left_s <= until_s + 2e-6:
+            ends.unjudged += 1
+        else:
+            yield line
+
+
+def _notes(ends: _Ends, receiver: Capture) -> Iterator[str]:
+    """Yields notes on packets that the receiver's capture could not show.
+
+    If nearly all packets of a silence are lost, the capture may have been interrupted; after other
+    silences, the delayed packets arrive.
+    """
+    if ends.unjudged:
+        outside = f"before {receiver.path} began or after it ended"
+        yield f"{ends.unjudged} packets that left {outside} do not count"
+    lost = [
+        (end - begin, sent - came)
         for place, (begin, end) in enumerate(ends.silences)
-        if sent[place] >= _MANY_LOST and sent[place] - came[place] >= _SHARE_LOST * sent[place]
+        if (sent := ends.sent[place]) >= _MANY_LOST
+        and sent - (came := ends.came[place]) >= _SHARE_LOST * sent
     ]
-
-
-def _said_of_silences(receiver: Capture, lost: Sequence[tuple[float, int]]) -> Iterator[str]:
     if lost:
-        seconds, packets = sum(each for each, _ in lost), sum(each for _, each in lost)
+        seconds, packets = map(sum, zip(*lost, strict=True))
         times = f"{len(lost)} times, together " if len(lost) > 1 else ""
         yield (
             f"{receiver.path} has no packet for {times}{seconds:.3g} s: the link was "

@@ -47,12 +47,10 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     with complete(FORMAT, path):
         is_stream = _EVENT.match(stream.read(1024))
         stream.seek(0)
-        read = _of_stream if is_stream else _of_object
-        return [_measurement(path, *read(path, stream))]
-
-
-def _of_object(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
-    return read_object(FORMAT, path, stream, _READER)
+        whole = (
+            _of_stream(path, stream) if is_stream else read_object(FORMAT, path, stream, _READER)
+        )
+        return [_measurement(path, *whole)]
 
 
 def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -101,7 +99,7 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     begins = [each["sum"]["start"] for each in every]
     if begins != sorted(begins):
         raise FORMAT.refuse(path, "its intervals run backward; is it one test?")
-    start, has_back = found["start"], any(map(_is_back, end))
+    start, has_back = found["start"], any(key.endswith(_BACK) for key in end)
     sums = _sums(path, start, end, "")
     _check_intervals(path, end, every)
     absent = ["capacity, signal and queueing delay: iperf3 does not see the link"]
@@ -145,10 +143,6 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
         str(end.get(f"{'receiver' if has_back else 'sender'}_tcp_congestion", "")),
         notes=notes,
     )
-
-
-def _is_back(key: str) -> bool:
-    return key.endswith(_BACK)
 
 
 def _is_server(start: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ rank, by bytes. The signal delay follows our definition, in whole milliseconds.
 import re
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -49,16 +49,17 @@ def _is_log(head: bytes) -> bool:
 
 
 def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
-    found = measurement_of(TUNNEL_LOG, path, stream)
+    lines = iter(partial(stream.readline, _LONGEST_LINE), b"")
+    found = measurement_of(TUNNEL_LOG, path, lines)
     if (named := _NAME.fullmatch(path.name)) is None:
         return [found]
     return [replace(found, controller=named["controller"], number=int(named["number"]))]
 
 
-def measurement_of(known: Format, path: Path, stream: BinaryIO) -> Measurement:
+def measurement_of(known: Format, path: Path, lines: Iterable[bytes]) -> Measurement:
     """Returns the measurement of a log of this form."""
     log = _Log()
-    for number, line in enumerate(iter(partial(stream.readline, _LONGEST_LINE), b""), 1):
+    for number, line in enumerate(lines, 1):
         try:
             log.take(line)
         except ValueError as error:
