@@ -4,7 +4,7 @@ import socket
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from kneepoint.engines.kernel.namespaces import Namespace
 
@@ -68,53 +68,45 @@ class QueueState:
     held_bytes: int
 
 
-class _Netlink:
-    protocol: ClassVar[int]
+class Netlink:
+    """The kernel's sockets and queues in a namespace."""
 
     def __init__(self, namespace: Namespace) -> None:
         with namespace.entered():
-            self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, self.protocol)
-        self._socket.settimeout(5)
+            self._sockets, self._queues = (
+                socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
+                for protocol in (_NETLINK_SOCK_DIAG, _NETLINK_ROUTE)
+            )
 
-    def dump(self, question: int, request: bytes) -> Iterator[memoryview]:
-        """Yields the content of each reply."""
-        length = _HEADER.size + len(request)
-        self._socket.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
-        while True:
-            answer = memoryview(self._socket.recv(_MAX_BYTES))
-            while answer:
-                length, kind, *_ = _HEADER.unpack_from(answer)
-                content = answer[_HEADER.size : length]
-                if kind == _NLMSG_DONE:
-                    return
-                if kind == _NLMSG_ERROR:
-                    (number,) = struct.unpack_from("=i", content)
-                    raise OSError(-number, "netlink")
-                yield content
-                answer = answer[_aligned(length) :]
-
-
-class TcpSockets(_Netlink):
-    """The TCP sockets of a namespace."""
-
-    protocol = _NETLINK_SOCK_DIAG
-
-    def read(self) -> list[TcpSocket]:
-        """Returns the present state of all sockets."""
+    def tcp_sockets(self) -> list[TcpSocket]:
+        """Returns the present state of all TCP sockets."""
         request = struct.pack(
             "=BBBxI48x", socket.AF_INET, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), _ALL_STATES
         )
-        return [_socket_of(content) for content in self.dump(_SOCK_DIAG_BY_FAMILY, request)]
+        return [_socket_of(each) for each in _dump(self._sockets, _SOCK_DIAG_BY_FAMILY, request)]
 
-
-class Queues(_Netlink):
-    """The qdiscs of a namespace."""
-
-    protocol = _NETLINK_ROUTE
-
-    def read(self) -> list[QueueState]:
+    def queues(self) -> list[QueueState]:
         """Returns the present state of all qdiscs."""
-        return [_queue_of(content) for content in self.dump(_RTM_GETQDISC, bytes(20))]
+        return [_queue_of(each) for each in _dump(self._queues, _RTM_GETQDISC, bytes(20))]
+
+
+def _dump(netlink: socket.socket, question: int, request: bytes) -> Iterator[memoryview]:
+    """Yields the content of each reply."""
+    netlink.settimeout(5)
+    length = _HEADER.size + len(request)
+    netlink.send(_HEADER.pack(length, question, _NLM_F_DUMP, 1, 0) + request)
+    while True:
+        answer = memoryview(netlink.recv(_MAX_BYTES))
+        while answer:
+            length, kind, *_ = _HEADER.unpack_from(answer)
+            content = answer[_HEADER.size : length]
+            if kind == _NLMSG_DONE:
+                return
+            if kind == _NLMSG_ERROR:
+                (number,) = struct.unpack_from("=i", content)
+                raise OSError(-number, "netlink")
+            yield content
+            answer = answer[_aligned(length) :]
 
 
 def tcp_info(content: bytes | memoryview) -> dict[str, Any]:

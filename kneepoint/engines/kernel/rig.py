@@ -139,16 +139,15 @@ def shape(namespace: Namespace, link: Link) -> None:
     burst_bytes = max(1, round(link.rate_mbps * 1e6 / 8 * _BURST_S))
     details = ["burst", str(burst_bytes), "cburst", str(burst_bytes)]
     details += ["overhead", str(HEADERS_BYTES), "quantum", str(SEGMENT_BYTES)]
-    buffer = link.buffer
     change_queues(namespace, "qdisc add dev link root handle 1: htb default", f"{_FIRST_CLASS:x}")
     change_queues(
         namespace, "class add dev link parent 1: classid", f"1:{_ROOT}", "htb", *rate, *details
     )
     for minor in _classes(link):
-        share = ["rate", f"{round(link.rate_mbps * 1e6 / buffer.classes)}bit", "ceil", rate[1]]
+        share = ["rate", f"{round(link.rate_mbps * 1e6 / link.classes)}bit", "ceil", rate[1]]
         parent = ["class add dev link parent", f"1:{_ROOT}", "classid", f"1:{minor:x}"]
         change_queues(namespace, *parent, "htb", *share, *details)
-        limit = ["pfifo", "limit", str(buffer.packets)]
+        limit = ["pfifo", "limit", str(link.packets)]
         change_queues(namespace, "qdisc add dev link parent", f"1:{minor:x}", *limit)
 
 
@@ -157,7 +156,7 @@ def classify(namespace: Namespace, scenario: Scenario) -> None:
 
     All other packets, such as iperf3's control connections, are in class 0.
     """
-    if scenario.uplink.buffer.classes == 1:
+    if scenario.uplink.classes == 1:
         return
     wanted = {
         f"match ip sport {data_port(number)} 0xffff": flow.share_class
@@ -193,7 +192,7 @@ def change_queues(namespace: Namespace, *words: str) -> None:
 
 
 def _classes(link: Link) -> range:
-    return range(_FIRST_CLASS, _FIRST_CLASS + link.buffer.classes)
+    return range(_FIRST_CLASS, _FIRST_CLASS + link.classes)
 
 
 def _prepare(namespace: Namespace) -> None:

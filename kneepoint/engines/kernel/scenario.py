@@ -77,13 +77,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Queue(_Part):
-    """A droptail queue, or one for each of several classes that share the link fairly."""
-
-    packets: int
-    classes: int = 1
-
-
 class Link(_Part):
     """One direction of the bottleneck."""
 
@@ -92,11 +85,14 @@ class Link(_Part):
     queue: str = "infinite"
 
     @property
-    def buffer(self) -> Queue:
-        """The queue, parsed."""
-        given = KERNEL.queue(self.queue, "queue").parameters
-        packets = given.get("packets", _UNLIMITED_PACKETS)
-        return Queue(packets=int(packets), classes=int(given.get("classes", 1)))
+    def packets(self) -> int:
+        """The limit of the droptail queue of each class."""
+        return int(KERNEL.queue(self.queue, "queue").parameters.get("packets", _UNLIMITED_PACKETS))
+
+    @property
+    def classes(self) -> int:
+        """The number of classes that share the link fairly."""
+        return int(KERNEL.queue(self.queue, "queue").parameters.get("classes", 1))
 
 
 class Flow(TrafficFlow):
@@ -208,9 +204,9 @@ class Scenario(Load):
 
     @model_validator(mode="after")
     def _is_the_rigs(self) -> Self:
-        if self.downlink.buffer.classes != 1:
+        if self.downlink.classes != 1:
             raise ValueError("downlink.queue: only the uplink has classes; remove them")
-        classes = self.uplink.buffer.classes
+        classes = self.uplink.classes
         of_probes = {probe.share_class for probe in self.probes}
         used = {flow.share_class for flow in self.flows} | of_probes
         if classes > 1 and len(of_probes) > 1:

@@ -19,7 +19,7 @@ from typing import Any
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from kneepoint.engines.kernel.diagnosis import SEARCH_PATH
-from kneepoint.engines.kernel.netlink import Queues, TcpSockets
+from kneepoint.engines.kernel.netlink import Netlink
 from kneepoint.engines.kernel.rig import Rig, data_port, leaves
 from kneepoint.engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
 from kneepoint.engines.kernel.traffic import Download, Iperf, Ping, require_control
@@ -35,13 +35,14 @@ class Run:
 
     def __init__(self, scenario: Scenario, rig: Rig, stopped: StopListener) -> None:
         self._scenario, self._rig, self._stopped = scenario, rig, stopped
-        self._sockets = (TcpSockets(rig.server), TcpSockets(rig.client))
-        self._queues = (Queues(rig.router), Queues(rig.client))
+        self._router, self._server, self._client = (
+            Netlink(each) for each in (rig.router, rig.server, rig.client)
+        )
         self._flows: list[Iperf | Download] = []
         for number, flow in enumerate(scenario.flows):
             if flow.bytes is None:
                 iperf = Iperf(rig, flow, number)
-                iperf.wait_until_ready(self._sockets[1], stopped)
+                iperf.wait_until_ready(self._client, stopped)
                 self._flows.append(iperf)
             else:
                 self._flows.append(Download(rig, flow, number))
@@ -95,14 +96,15 @@ class Run:
     def _sample(self, now_s: float) -> None:
         # The data's port is the sender's local port and the receiver's remote port.
         ports = {data_port(number): number for number in range(len(self._samples))}
-        for sender in self._sockets[0].read():
+        for sender in self._server.tcp_sockets():
             if sender.state == _ESTABLISHED and sender.local_port in ports:
                 self._samples[ports[sender.local_port]].sender.append((now_s, sender))
-        for receiver in self._sockets[1].read():
+        for receiver in self._client.tcp_sockets():
             if receiver.state == _ESTABLISHED and receiver.remote_port in ports:
                 self._samples[ports[receiver.remote_port]].receiver.append((now_s, receiver))
-        for link, queues, parents in zip(self._links, self._queues, self._leaves, strict=True):
-            states = [state for state in queues.read() if state.parent in parents]
+        ends = (self._router, self._client)
+        for link, end, parents in zip(self._links, ends, self._leaves, strict=True):
+            states = [state for state in end.queues() if state.parent in parents]
             held_packets = sum(state.held_packets for state in states)
             link.held.append((now_s, held_packets, sum(state.held_bytes for state in states)))
             link.bytes = sum(state.bytes for state in states)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.kernel.netlink import LISTEN, TcpSockets, tcp_info
+from kneepoint.engines.kernel.netlink import LISTEN, Netlink, tcp_info
 from kneepoint.engines.kernel.rig import CLIENT, SERVER, Rig, data_port
 from kneepoint.engines.kernel.scenario import HEADERS_BYTES, LONGEST_S, Flow, Probe
 from kneepoint.engines.supervision import RunEndedError, StopListener
@@ -47,11 +47,12 @@ class Iperf:
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
         self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
-    def wait_until_ready(self, sockets: TcpSockets, stopped: StopListener) -> None:
+    def wait_until_ready(self, client: Netlink, stopped: StopListener) -> None:
         """Waits for the server; raises RunEndedError if it does not listen."""
 
         def listens() -> bool:
-            return any(s.state == LISTEN and s.local_port == self._port for s in sockets.read())
+            sockets = client.tcp_sockets()
+            return any(s.state == LISTEN and s.local_port == self._port for s in sockets)
 
         stopped.wait(listens, _START_LIMIT_S, "iperf3's server does not listen", self.check)
 

@@ -4,19 +4,27 @@ python3 -B -m kneepoint.engines.mahimahi.install [--remove]
 """
 
 import re
+import socket
 import sys
 from contextlib import suppress
+from subprocess import TimeoutExpired
 
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import write_whole
 from kneepoint.engines.mahimahi.diagnosis import (
+    User,
     diagnose,
     iptables_is_strict,
     ordinary_user,
     read_facts,
     require_machine,
 )
-from kneepoint.engines.mahimahi.proof import prove
+from kneepoint.engines.mahimahi.processes import (
+    delete_rules_of_the_dead,
+    end_session,
+    start_as_ordinary_user,
+)
+from kneepoint.engines.mahimahi.run_folder import RunFolder, run_folder
 from kneepoint.engines.system import (
     IP_FORWARD,
     IP_FORWARD_AT_BOOT,
@@ -38,6 +46,13 @@ WRAPPER_SCRIPT = """\
 [ "$(id -u)" != 0 ] || exec setpriv --reuid=0 --regid=0 --clear-groups {iptables} "$@"
 exec {iptables} "$@"
 """
+
+
+_TIME_LIMIT_S = 20
+_TRACE = b"10\n"  # an opportunity every 10 ms
+
+# bash can send datagrams.
+_SENDER = "for _ in {{1..10}}; do echo > /dev/udp/$MAHIMAHI_BASE/{port}; sleep 0.1; done"
 
 
 def main() -> None:
@@ -62,6 +77,55 @@ def prove_here() -> None:
     """Raises KneepointError unless mahimahi works here."""
     diagnose()
     prove(ordinary_user())
+
+
+def prove(user: User | None) -> None:
+    """Raises KneepointError unless mahimahi carries datagrams for about a second, as `user`."""
+    with run_folder("proof", user) as folder:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outside:
+            outside.bind(("", 0))
+            outside.setblocking(False)
+            _run_mahimahi(user, folder, _SENDER.format(port=outside.getsockname()[1]))
+            arrived = 0
+            with suppress(BlockingIOError):
+                while outside.recv(1500):
+                    arrived += 1
+        check_proof(arrived, folder.read("work/uplink.log"))
+
+
+def check_proof(arrived: int, log: str) -> None:
+    """Raises KneepointError unless datagrams arrived, and the link's log has their departures."""
+    departures = sum(" - " in line and line[0] != "#" for line in log.splitlines())
+    if not 0 < arrived <= departures:
+        raise KneepointError(
+            f"mahimahi runs, but {arrived} datagrams came out of it and its log has {departures} "
+            "departures; check the firewall of this machine (allow UDP from 100.64.0.0/10), and "
+            "whether another program called mm-link is on the PATH"
+        )
+
+
+def _run_mahimahi(user: User | None, folder: RunFolder, inside: str) -> None:
+    trace = str(folder.add("trace", _TRACE))
+    words = ["mm-delay", "20", "mm-link", trace, trace, f"--uplink-log={folder.work}/uplink.log"]
+    words += ["--", "bash", "-c", inside]
+    with (folder.path / "output").open("xb") as output:
+        process = start_as_ordinary_user(words, user, folder.work, output)
+    try:
+        status = process.wait(_TIME_LIMIT_S)
+    except TimeoutExpired:
+        raise KneepointError(
+            f"a run of mahimahi did not end within {_TIME_LIMIT_S} s; "
+            "try again when this machine is less busy"
+        ) from None
+    finally:
+        end_session(process)
+        delete_rules_of_the_dead()
+    if status != 0:
+        words = folder.read("output").strip().splitlines()[-1:]
+        raise KneepointError(
+            f"a run of mahimahi fails ({''.join(words) or f'exit status {status}'}); "
+            "docs/real-runs.md, Install it, lists its requirements"
+        )
 
 
 def install() -> None:

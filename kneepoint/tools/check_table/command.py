@@ -29,25 +29,25 @@ def command(file: Path, runs: int | None, whole: tuple[str, ...], as_json: bool)
     signal_delay_p95_sd_ms) or described in a YAML file of the same name beside it. The exit status
     is 1 if a row contradicts itself. docs/statistics.md describes the checks.
     """
-    table = read_printed(file, runs)
-    printed = {number.heading.column for row in table.rows for number in row.numbers.values()}
+    rows, unknown = read_printed(file, runs)
+    printed = {number.heading.column for row in rows for number in row.numbers.values()}
     for name in whole:
         if name not in printed:
             raise KneepointError(f"--whole {name}: {file}: {suggestion(name, sorted(printed))}")
-    found = check(table.rows, whole)
+    found = check(rows, whole)
     lines = [str(each) for each in found.contradictions]
     wrong = len({each.line for each in found.contradictions})
-    lines.append(f"{wrong} of {len(table.rows)} rows contradict themselves")
+    lines.append(f"{wrong} of {len(rows)} rows contradict themselves")
     lines += found.doubts
     if found.if_single_runs:
         lines.append("if each row is a single run, with delays in whole ms (--runs 1 checks this):")
         lines += [f"  {each}" for each in found.if_single_runs]
-    if table.unknown:
-        lines.append(f"not checked: {', '.join(table.unknown)}")
+    if unknown:
+        lines.append(f"not checked: {', '.join(unknown)}")
     content = {
         "file": str(file),
-        "rows": len(table.rows),
-        "unknown": list(table.unknown),
+        "rows": len(rows),
+        "unknown": list(unknown),
         **asdict(found),
     }
     print_result(content, "\n".join(lines), as_json, ok=not found.contradictions)

@@ -239,23 +239,18 @@ class Findings:
     if_single_runs: Sequence[Contradiction]
 
 
-@dataclass(frozen=True)
-class PrintedTable:
-    """A table as printed, and its unknown columns."""
-
-    rows: Sequence[Row]
-    unknown: Sequence[str]
-
-
 # Reading --------------------------------------------------------------------------------------
 
 
-def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
+def read_printed(path: Path, runs: int | None = None) -> tuple[list[Row], list[str]]:
     """Reads a CSV file whose columns are named in the field's terms, or described in NAME.yaml.
 
     Args:
         path: the file; empty cells and words are not numbers.
         runs: number of runs that each row averages, unless a column has it.
+
+    Returns:
+        The rows, and the unknown columns.
 
     Raises:
         KneepointError: the file is not a table, two columns hold the same quantity, or no column is
@@ -291,7 +286,7 @@ def read_printed(path: Path, runs: int | None = None) -> PrintedTable:
             of_row.setdefault(("runs", ""), Number(Heading("runs", "runs"), str(runs), runs, 0.0))
         own = description.network if description else None
         rows.append(Row(place, of_row, own if link is None else cells[link].strip()))
-    return PrintedTable(rows, [name for i, name in enumerate(header) if i not in headings])
+    return rows, [name for i, name in enumerate(header) if i not in headings]
 
 
 def _numbers(heading: Heading, texts: Sequence[str]) -> list[Number | None]:

@@ -7,7 +7,6 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.kernel.scenario import (
-    Queue,
     read_scenario,
     scenario_of,
 )
@@ -29,8 +28,8 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 def test_scenario_of_the_emulator_is_taken_as_it_is() -> None:
     scenario = scenario_of(changed(host_model="ideal", host_latency_us=0), "s")
-    assert scenario.uplink.buffer == Queue(packets=100)
-    assert scenario.downlink.buffer.packets == 1_000_000
+    assert (scenario.uplink.packets, scenario.uplink.classes) == (100, 1)
+    assert scenario.downlink.packets == 1_000_000
     assert [flow.bytes for flow in scenario.flows] == [None, 177_669]
     assert scenario.probes[0].bytes == 88
 

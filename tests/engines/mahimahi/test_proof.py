@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.mahimahi import proof
+from kneepoint.engines.mahimahi import install
 from kneepoint.engines.mahimahi.diagnosis import ordinary_user
-from kneepoint.engines.mahimahi.proof import check, prove
+from kneepoint.engines.mahimahi.install import check_proof, prove
 from tests.engines.real import real_engine
 from tests.entries.building import are_running
 
@@ -31,8 +31,8 @@ def test_prove_real_mahimahi() -> None:
 @leaves_nothing
 def test_prove_refuses_a_real_run_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     real_engine()
-    monkeypatch.setattr(proof, "_TIME_LIMIT_S", 1)
-    monkeypatch.setattr(proof, "_SENDER", "exec sleep 301 # {port}")
+    monkeypatch.setattr(install, "_TIME_LIMIT_S", 1)
+    monkeypatch.setattr(install, "_SENDER", "exec sleep 301 # {port}")
     with pytest.raises(KneepointError, match="a run of mahimahi did not end within 1 s"):
         prove(ordinary_user())
     assert not are_running("301")
@@ -51,10 +51,10 @@ def test_prove_passes_on_what_mahimahi_says(
 
 
 def test_check_accepts_the_departures_of_what_arrived() -> None:
-    check(1, LOG)
+    check_proof(1, LOG)
 
 
 @pytest.mark.parametrize(("arrived", "named"), [(0, "firewall"), (2, "2 datagrams.*1 departures")])
 def test_check_refuses_lost_datagrams_and_another_link(arrived: int, named: str) -> None:
     with pytest.raises(KneepointError, match=named):
-        check(arrived, LOG)
+        check_proof(arrived, LOG)

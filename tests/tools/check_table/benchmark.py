@@ -76,7 +76,7 @@ class Printed:
     def wrong_lines(self, path: Path) -> set[int]:
         """Returns the lines that contradict themselves, read from a file."""
         self.cells.to_csv(path, index=False)
-        return {each.line for each in check(read_printed(path).rows).contradictions}
+        return {each.line for each in check(read_printed(path)[0]).contradictions}
 
     def changed(self, random: np.random.Generator) -> "tuple[Printed, int]":
         """Returns the table with one changed digit, and the line of this digit."""

@@ -21,7 +21,7 @@ from tests.tools.check_table import benchmark
 def found(folder: Path, *lines: str, runs: int | None = None) -> list[tuple[int, str]]:
     path = folder / "table.csv"
     path.write_text("\n".join(lines) + "\n")
-    return [(each.line, each.check) for each in check(read_printed(path, runs).rows).contradictions]
+    return [(each.line, each.check) for each in check(read_printed(path, runs)[0]).contradictions]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_columns_of_another_unit_or_definition_accuse_no_row(
     rows = [(2 + k / 3, 40 + 7 * k) for k in range(9)]
     lines = [f"{rate:.2f},{delay},{as_power(rate / delay):.4f}" for rate, delay in rows]
     assert found(tmp_path, POWER, *lines) == []
-    (said,) = check(read_printed(tmp_path / "table.csv").rows).doubts
+    (said,) = check(read_printed(tmp_path / "table.csv")[0]).doubts
     assert "9 of 9" in said and "power" in said
 
 
@@ -139,7 +139,7 @@ def test_means_of_runs_that_vary_accuse_no_row(
         assert found(tmp_path, header, *lines) == []
         rate, delay, power = rows[0]
         found(tmp_path, header, f"{rate:.2f},{delay:.0f},{power * 1.5:.1f}{end}", *lines[1:])
-        doubts = check(read_printed(tmp_path / "table.csv").rows).doubts
+        doubts = check(read_printed(tmp_path / "table.csv")[0]).doubts
         said += any("line 2:" in each or "rows fail" in each for each in doubts)
     assert said == 12
 
@@ -165,7 +165,7 @@ def test_few_true_tables_are_accused_and_most_digits_found() -> None:
 
 def test_the_tables_of_this_repository_are_consistent_but_for_one_row() -> None:
     paths = [path.with_suffix(".csv") for path in (ROOT / "config/published").glob("*.yaml")]
-    found = {path.stem: check(read_printed(path).rows).contradictions for path in paths}
+    found = {path.stem: check(read_printed(path)[0]).contradictions for path in paths}
     wrong = {name: [each.line for each in every] for name, every in found.items() if every}
     assert wrong == {"001-delay-threshold": [4]}  # the audit contradicts this row, too
 
@@ -214,6 +214,6 @@ def test_the_command_names_what_it_finds_and_its_status_says_so(
 def test_a_product_that_fails_says_what_each_number_should_be(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("throughput_kbps,delay_ms,power\n2100,84,52.0\n2100,84,25.0\n2100,84,25.0\n")
-    (found,) = check(read_printed(path).rows).contradictions
+    (found,) = check(read_printed(path)[0]).contradictions
     said = "power should be about 25, or delay_ms should be about 40.4, or throughput_kbps"
     assert found.line == 2 and said in found.says

@@ -17,7 +17,7 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.pipeline import Outcome, follow
 from kneepoint.runs.runner import Runner
 from kneepoint.search.study import search
-from kneepoint.tools.contest.tuning import plan_tuning, tuned_text
+from kneepoint.tools.contest.tune import plan_tuning, tuned_text
 from tests.controllers.emulator import EMULATE
 from tests.entries.building import link
 from tests.entries.trees import edit, kit
