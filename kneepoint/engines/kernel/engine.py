@@ -43,25 +43,15 @@ class KernelEngine(RealTimeEngine[KernelSettings]):
         """Executes one run once and returns the answer."""
         return self.answer(spec.scenario())
 
-    def answer(self, scenario: Mapping[str, Any], *, only_builds: bool = False) -> dict[str, Any]:
-        """Runs a decoded scenario and returns the answer (see kneepoint.engines.kernel.answer).
-
-        With `only_builds` its rig is built and taken down, and the answer has no metrics.
-        """
-        settings, duration_s = self._settings, 0.0
-        if not only_builds:
-            load = scenario_of(scenario, "the scenario")
-            duration_s = load.duration_s
-            require_buffers(load.flows)  # the run's own namespace may hide the limits
+    def answer(self, scenario: Mapping[str, Any]) -> dict[str, Any]:
+        """Runs a decoded scenario and returns the answer (see kneepoint.engines.kernel.answer)."""
+        settings, load = self._settings, scenario_of(scenario, "the scenario")
+        require_buffers(load.flows)  # the run's own namespace may hide the limits
         settings.require_unchanged(_digest(settings.build), settings.build)
         return self.supervise(
             "kneepoint.engines.kernel.supervisor",
-            {
-                "scenario": scenario,
-                "delay_line": str(settings.build / _DELAY_LINE),
-                "only_builds": only_builds,
-            },
-            duration_s,
+            {"scenario": scenario, "delay_line": str(settings.build / _DELAY_LINE)},
+            load.duration_s,
             where="kernel",
             before=UNSHARE,
         )

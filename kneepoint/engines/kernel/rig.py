@@ -22,6 +22,7 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.engines.kernel.diagnosis import TUN
 from kneepoint.engines.kernel.namespaces import Namespace
 from kneepoint.engines.kernel.scenario import HEADERS_BYTES, SEGMENT_BYTES, Link, Scenario
+from kneepoint.engines.supervision import RunEndedError
 
 SERVER, CLIENT = "10.0.0.2", "10.0.1.2"
 _ROUTER_TO_SERVER, _ROUTER_TO_CLIENT = "10.0.0.1", "10.0.1.1"
@@ -31,6 +32,7 @@ _OFFLOADS = ("tso", "gso", "gro")
 _FIRST_PORT = 6001
 _BURST_S = 1e-3
 """HTB's burst after a late timer, in time at the link's rate."""
+_WIRE_ENDED = "the delay line ended during the run"
 _MAJOR, _ROOT, _FIRST_CLASS = 1, 0x1, 0x10
 
 
@@ -68,13 +70,13 @@ class Rig:
         try:
             delays: dict[str, Any] = parse_json(output)
         except ValueError:
-            raise KneepointError("the delay line ended during the run; run it again") from None
+            raise RunEndedError(_WIRE_ENDED) from None
         return delays
 
     def check(self) -> None:
-        """Raises KneepointError if the delay line has ended."""
+        """Raises RunEndedError if the delay line has ended."""
         if self._wire.poll() is not None:
-            raise KneepointError("the delay line ended during the run; run it again")
+            raise RunEndedError(_WIRE_ENDED)
 
     def _connect_server(self) -> None:
         peer = f"/proc/self/fd/{self.server.descriptor}"
@@ -126,7 +128,7 @@ class Rig:
                 wait_s = max(1, round(2 * round_trip_s))
                 self.server.run("ping", "-n", "-q", "-c", "1", "-W", str(wait_s), CLIENT)
                 return
-        raise KneepointError("the client does not answer through the link; run it again")
+        raise RunEndedError("the client does not answer through the link")
 
 
 def shape(namespace: Namespace, link: Link) -> None:

@@ -24,15 +24,10 @@ def main() -> None:
         prog="python -m kneepoint.engines.kernel.run", description=__doc__.partition("\n")[0]
     )
     parser.add_argument("scenario", type=Path, help="see build/emulate --scenario-schema")
-    parser.add_argument("--check", action="store_true", help="build the rig, but run nothing")
-    arguments = parser.parse_args()
-    content = read_scenario(arguments.scenario)
+    content = read_scenario(parser.parse_args().scenario)
     engine = KernelSettings.of(BUILT).open()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        if arguments.check:
-            engine.answer(content, only_builds=True)
-            return
         print(json.dumps(engine.answer(content)))
     except MachineFaultError as fault:
         print(f"error: {fault}; run it again", file=sys.stderr)

@@ -2,8 +2,7 @@
 
     unshare -Urnpf --kill-child python -m kneepoint.engines.kernel.supervisor < REQUEST
 
-The request is {"scenario": ..., "delay_line": PATH, "only_builds": false}; with true it only builds
-the rig, and the answer has no metrics.
+The request is {"scenario": ..., "delay_line": PATH}.
 
 The supervisor is the first process of a PID namespace, and holds the network namespaces: however it
 ends, the kernel then ends all its descendants and removes the namespaces with their devices, queues
@@ -16,14 +15,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kneepoint.common.errors import KneepointError
 from kneepoint.engines.kernel.answer import FlowSamples, LinkSamples, answer_of
 from kneepoint.engines.kernel.diagnosis import SEARCH_PATH
 from kneepoint.engines.kernel.netlink import Netlink
 from kneepoint.engines.kernel.rig import Rig, data_port, leaves
 from kneepoint.engines.kernel.scenario import SAMPLE_S, Scenario, scenario_of
 from kneepoint.engines.kernel.traffic import Download, Iperf, Ping, require_control
-from kneepoint.engines.supervision import RunEndedError, StopListener, serve
+from kneepoint.engines.supervision import StopListener, serve
 
 _CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 _ESTABLISHED = 1
@@ -84,14 +82,8 @@ class Run:
         return sorted(planned, key=lambda entry: entry[0])
 
     def _check(self) -> None:
-        try:
-            self._rig.check()
-        except KneepointError as error:
-            raise RunEndedError(str(error)) from None
-        for flow in self._flows:
-            flow.check()
-        for probe in self._probes:
-            probe.check()
+        for each in (self._rig, *self._flows, *self._probes):
+            each.check()
 
     def _sample(self, now_s: float) -> None:
         # The data's port is the sender's local port and the receiver's remote port.
@@ -126,8 +118,7 @@ def supervise(request: Mapping[str, Any], stopped: StopListener) -> dict[str, An
     available = _CONTROLS.read_text()
     for flow in scenario.flows:
         require_control(flow.controller, available)
-    rig = Rig(scenario, Path(request["delay_line"]))
-    return {} if request["only_builds"] else Run(scenario, rig, stopped).run()
+    return Run(scenario, Rig(scenario, Path(request["delay_line"])), stopped).run()
 
 
 if __name__ == "__main__":

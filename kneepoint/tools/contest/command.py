@@ -67,11 +67,7 @@ _COLUMNS = (
     help="CSV file of aliases, which replace the names of authors; missing aliases are added.",
 )
 @click.option(
-    "--secret",
-    "secrets",
-    type=PATH,
-    multiple=True,  # click would silently take the last of two
-    help="File with the secret seed, to repeat a contest that is over.",
+    "--secret", type=PATH, help="File with the secret seed, to repeat a contest that is over."
 )
 @click.option(
     "--reveal",
@@ -88,7 +84,7 @@ def command(
     rules: Path,
     into: Path | None,
     names: Path | None,
-    secrets: tuple[Path, ...],
+    secret: Path | None,
     is_revealed: bool,
     as_csv: bool,
     is_watching: bool,
@@ -106,8 +102,6 @@ def command(
         raise KneepointError("--csv --json: give only one of them")
     if is_watching and is_revealed:
         raise KneepointError("--watch --reveal: give --reveal alone, after the last entry")
-    if len(secrets) > 1:
-        raise KneepointError(f"--secret: names {len(secrets)} files; give only one")
     if names is not None:
         read_key(names)
     require_folder_of_entries(entries)
@@ -121,7 +115,7 @@ def command(
         folder,
         str(rules),
         is_trusting=trust_entries,
-        secret=secrets[0] if secrets else None,
+        secret=secret,
     )
     contest_run = replace(contest_run, key=names, is_revealed=is_revealed)
     if contest_run.secret:

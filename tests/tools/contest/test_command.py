@@ -22,7 +22,6 @@ from kneepoint.tools.contest.command import command, csv_of
         ),
         ("key.csv", "author,alias\na,x\na,y\n", ["--names"], ["line 3", "'a' appears twice"]),
         ("unused", "", ["--watch", "--reveal", "--into"], ["--watch --reveal"]),
-        ("seed", "", ["--secret", "other", "--secret"], ["--secret", "only one"]),
         ("unused", "", ["--csv", "--json", "--into"], ["--csv --json", "only one"]),
         ("notes.md", "", ["--into"], ["contains no entry"]),
     ],
