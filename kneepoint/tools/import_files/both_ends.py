@@ -17,7 +17,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.tools.import_files.byte_ranges import ByteRanges, Match
 from kneepoint.tools.import_files.copies import Copies
 from kneepoint.tools.import_files.headers import Packet, back_of, name_of
-from kneepoint.tools.import_files.measurement import Measurement, opened
+from kneepoint.tools.import_files.measurement import Measurement, UnreadableError, opened
 from kneepoint.tools.import_files.packets import (
     DROPPED,
     FORMAT,
@@ -217,7 +217,10 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
         if (unseen := len(ends.back.unseen)) > max(_FEW, _MAX_UNSEEN * ends.back.came):
             why = f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
             raise FORMAT.refuse(sender.path, why)
-        found = measurement_of(FORMAT, sender.path, _judged(log, ends, receiver))
+        try:
+            found = measurement_of(_judged(log, ends, receiver))
+        except UnreadableError as error:
+            raise FORMAT.refuse(sender.path, str(error)) from None
     joined = []
     for flow in found.flows:
         own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
@@ -232,6 +235,7 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
             each.pop("retransmissions", None)
     return replace(
         found,
+        path=sender.path,
         format=f"{FORMAT.name} of both ends",
         flows=tuple(joined),
         metrics=metrics,

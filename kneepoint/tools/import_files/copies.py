@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kneepoint.tools.import_files.headers import Packet, back_of, name_of
-from kneepoint.tools.import_files.records import UnreadableError
+from kneepoint.tools.import_files.measurement import UnreadableError
 
 _WINDOW_S = 1.0  # maximum delay of a copy, such as after a queue
 _MAX_AWAITED = 65_536

@@ -17,6 +17,7 @@ from kneepoint.analysis.link_log import percentile
 from kneepoint.tools.import_files.measurement import (
     Format,
     Measurement,
+    UnreadableError,
     agree,
     complete,
     read_object,
@@ -34,20 +35,19 @@ def _recognises(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and any(key in head for key in _KEYS)
 
 
-def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    with complete(FORMAT, path):
-        found, notes = read_object(FORMAT, path, stream)
-        return [_measurement(path, found, notes)]
+def _read(_: Path, stream: BinaryIO) -> list[Measurement]:
+    with complete():
+        return [_measurement(*read_object(stream))]
 
 
-def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
+def _measurement(found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
     version = int(found.get("version", 1))
     if version != _VERSION:
         remedy = _CONVERT if version < _VERSION else "export it with flent 2.3"
-        raise FORMAT.refuse(path, f"it has version {version}, not {_VERSION}; {remedy}")
+        raise UnreadableError(f"it has version {version}, not {_VERSION}; {remedy}")
     meta, times_s = found["metadata"], [float(each) for each in found["x_values"]]
     if times_s != sorted(times_s):
-        raise FORMAT.refuse(path, "its times run backward; is it one test?")
+        raise UnreadableError("its times run backward; is it one test?")
     told: dict[str, Any] = meta.get("SERIES_META") or {}
     raw: dict[str, list[dict[str, Any]]] = {
         name: [each for each in values if each.get("val") is not None]
@@ -55,17 +55,17 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     }
     for name, values in raw.items():
         if any(later["t"] < each["t"] for each, later in pairwise(values)):
-            raise FORMAT.refuse(path, f"the times of {name} run backward; is it one test?")
+            raise UnreadableError(f"the times of {name} run backward; is it one test?")
     # Sums and averages of series have no raw values.
     measured = {name: told.get(name, {}).get("UNITS") for name, values in raw.items() if values}
-    rates, pings, others = _sorted(path, measured)
+    rates, pings, others = _sorted(measured)
     if not rates:
-        raise FORMAT.refuse(path, "it has no rate in Mbits/s; import a test with flows")
+        raise UnreadableError("it has no rate in Mbits/s; import a test with flows")
     if others:
         notes += (f"left out: {', '.join(others)}; neither a flow's rate nor an RTT",)
     results = found["results"]
     mean = {
-        name: _mean(path, name, told.get(name, {}), _values(raw[name]), results.get(name) or ())
+        name: _mean(name, told.get(name, {}), _values(raw[name]), results.get(name) or ())
         for name in (*rates, *pings)
     }
     throughput_mbps = float(sum(mean[name] for name in rates))
@@ -99,16 +99,16 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     stamps_s = [each["t"] for name in (*rates, *pings) for each in raw[name]]
     seen_s = max(stamps_s) - min(stamps_s)
     if not length_s:
-        raise FORMAT.refuse(path, "its duration is 0; did the test run?")
+        raise UnreadableError("its duration is 0; did the test run?")
     if not agree(length_s, seen_s, 30):
         why = f"x_values last {length_s:g} s, and raw_values {seen_s:g} s; write both in seconds"
-        raise FORMAT.refuse(path, why)
+        raise UnreadableError(why)
     metrics, long = {"throughput_mbps": throughput_mbps}, over_time.long(series)
-    parts = (path, FORMAT.name, length_s, metrics, tuple(flows), long, tuple(absent))
+    parts = (length_s, metrics, tuple(flows), long, tuple(absent))
     return Measurement(*parts, controller, notes=notes)
 
 
-def _sorted(path: Path, units: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+def _sorted(units: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
     """Returns the names of rates, RTTs, and other series, such as durations of HTTP transfers."""
     rates = [name for name, unit in units.items() if unit == "Mbits/s" and _FLOW.match(name)]
     pings = [name for name, unit in units.items() if unit == "ms" and _PING.match(name)]
@@ -116,7 +116,7 @@ def _sorted(path: Path, units: dict[str, Any]) -> tuple[list[str], list[str], li
     for name in others:
         if _FLOW.match(name) or _PING.match(name):
             why = f"{name} is in {units[name] or 'no unit'}; flent writes Mbits/s and ms"
-            raise FORMAT.refuse(path, why)
+            raise UnreadableError(why)
     return rates, pings, others
 
 
@@ -126,7 +126,7 @@ def _way(name: str) -> str:
 
 
 def _mean(
-    path: Path, name: str, told: dict[str, Any], raw: list[float], shown: Sequence[float | None]
+    name: str, told: dict[str, Any], raw: list[float], shown: Sequence[float | None]
 ) -> float:
     """Returns the mean that a series' tool reported, or else of its values; both must agree.
 
@@ -139,7 +139,7 @@ def _mean(
     for other in (own, float(np.mean(at_times)) if at_times else own):
         if not agree(mean, other, 100):
             why = f"{name} has the mean {mean:g}, but values of {other:g}; correct its unit"
-            raise FORMAT.refuse(path, why)
+            raise UnreadableError(why)
     return mean
 
 

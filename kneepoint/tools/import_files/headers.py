@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from kneepoint.tools.import_files.records import Record, UnreadableError
+from kneepoint.tools.import_files.measurement import UnreadableError
+from kneepoint.tools.import_files.records import Record
 
 _BARE = {0: 4, 108: 4, 12: 0, 101: 0, 228: 0, 229: 0}  # link types whose IP begins at a fixed place
 _NAMED = {1: (12, 14), 113: (14, 16), 276: (0, 20)}  # where Ethernet, SLL, SLL2 name the protocol

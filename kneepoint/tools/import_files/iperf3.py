@@ -16,11 +16,11 @@ import numpy as np
 
 from kneepoint.analysis import over_time
 from kneepoint.analysis.link_log import percentile
-from kneepoint.common.errors import KneepointError
 from kneepoint.common.json_text import decoder
 from kneepoint.tools.import_files.measurement import (
     Format,
     Measurement,
+    UnreadableError,
     agree,
     complete,
     read_object,
@@ -43,33 +43,31 @@ def _recognises(head: bytes) -> bool:
     return head.lstrip().startswith(b"{") and bool(_VERSION.search(head))
 
 
-def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    with complete(FORMAT, path):
+def _read(_: Path, stream: BinaryIO) -> list[Measurement]:
+    with complete():
         is_stream = _EVENT.match(stream.read(1024))
         stream.seek(0)
-        whole = (
-            _of_stream(path, stream) if is_stream else read_object(FORMAT, path, stream, _READER)
-        )
-        return [_measurement(path, *whole)]
+        whole = _of_stream(stream) if is_stream else read_object(stream, _READER)
+        return [_measurement(*whole)]
 
 
-def _of_stream(path: Path, stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _of_stream(stream: BinaryIO) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Returns the object that the events of a stream make together, and notes."""
     found: dict[str, Any] = {"intervals": []}
-    records = read_records(FORMAT, path, stream, reader=_READER)
+    records = read_records(stream, reader=_READER)
     for record in records:
         event, data = record["event"], record.get("data")
         if event == "interval":
             found["intervals"].append(data)
         elif event in found:
-            raise FORMAT.refuse(path, f"a second {event} comes before its end; copy each run")
+            raise UnreadableError(f"a second {event} comes before its end; copy each run")
         else:
             found[event] = data
         if event in ("end", "error"):
             break
     if not {"end", "error"} & set(found):
-        raise FORMAT.refuse(path, "its end is missing; copy the whole file")
-    with suppress(KneepointError):  # --json-stream-full-output: an object on many lines
+        raise UnreadableError("its end is missing; copy the whole file")
+    with suppress(UnreadableError):  # --json-stream-full-output: an object on many lines
         if not any(records):
             return found, ()
     return found, ("left out: content after the stream's end",)
@@ -91,17 +89,17 @@ class _Sums:
     absent: str | None = None
 
 
-def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
+def _measurement(found: dict[str, Any], notes: tuple[str, ...]) -> Measurement:
     if "error" in found:
-        raise FORMAT.refuse(path, f"iperf3 failed: {found['error']}; run it again")
+        raise UnreadableError(f"iperf3 failed: {found['error']}; run it again")
     end = found["end"]
     every = [each for each in found["intervals"] if not each["sum"]["omitted"]]
     begins = [each["sum"]["start"] for each in every]
     if begins != sorted(begins):
-        raise FORMAT.refuse(path, "its intervals run backward; is it one test?")
+        raise UnreadableError("its intervals run backward; is it one test?")
     start, has_back = found["start"], any(key.endswith(_BACK) for key in end)
-    sums = _sums(path, start, end, "")
-    _check_intervals(path, end, every)
+    sums = _sums(start, end, "")
+    _check_intervals(end, every)
     absent = ["capacity, signal and queueing delay: iperf3 does not see the link"]
     absent += [sums.absent] if sums.absent else []
     streams = [
@@ -111,12 +109,12 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     ]
     rtts_ms = [measured for _, measured in streams]
     overall = {"name": "all", "throughput_mbps": sums.mbps, **sums.told, **_rtt([*chain(*rtts_ms)])}
-    flows = [overall, *(_flow(path, n, *each, sums) for n, each in enumerate(streams, 1))]
+    flows = [overall, *(_flow(n, *each, sums) for n, each in enumerate(streams, 1))]
     if len(every) < len(found["intervals"]):  # mean_rtt includes the omitted seconds
         for flow, measured in zip(flows[1:], rtts_ms, strict=True):
             flow |= _rtt(measured)
     if has_back:
-        back = _sums(path, start, end, _BACK)
+        back = _sums(start, end, _BACK)
         absent += [f"{back.absent}, of reverse"] if back.absent else []
         flows.append({"name": "reverse", "throughput_mbps": back.mbps, **back.told})
         flows[-1]["controller"] = str(end.get("sender_tcp_congestion", ""))
@@ -132,8 +130,6 @@ def _measurement(path: Path, found: dict[str, Any], notes: tuple[str, ...]) -> M
     else:
         absent.append("RTT: only the sender of a TCP test knows it")
     return Measurement(
-        path,
-        FORMAT.name,
         sums.seconds,
         {"throughput_mbps": sums.mbps, **sums.counts},
         tuple(flows),
@@ -149,7 +145,7 @@ def _is_server(start: Mapping[str, Any]) -> bool:
     return "accepted_connection" in start
 
 
-def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: str) -> _Sums:
+def _sums(start: Mapping[str, Any], end: Mapping[str, Any], suffix: str) -> _Sums:
     test = start["test_start"]
     if f"sum_sent{suffix}" in end:
         sent, received = end[f"sum_sent{suffix}"], end[f"sum_received{suffix}"]
@@ -162,8 +158,8 @@ def _sums(path: Path, start: Mapping[str, Any], end: Mapping[str, Any], suffix: 
         why = "bytes received: the throughput counts sent bytes, less the share of lost packets"
     if not own["bytes"]:
         why = "nothing was sent; did the test run? Of UDP before 3.10, import the client's file"
-        raise FORMAT.refuse(path, why)
-    mbps, is_sender = _mbps(path, own), end.get(f"sum{suffix}", sent).get("sender")
+        raise UnreadableError(why)
+    mbps, is_sender = _mbps(own), end.get(f"sum{suffix}", sent).get("sender")
     if test["protocol"] == "TCP":
         told = {"retransmissions": sent.get("retransmits")}
         return _Sums(mbps, own["seconds"], told, {}, is_sender, False, why)
@@ -189,7 +185,7 @@ def _of_sender(ends: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flow(
-    path: Path, number: int, ends: Mapping[str, Any], rtts_ms: list[float], sums: _Sums
+    number: int, ends: Mapping[str, Any], rtts_ms: list[float], sums: _Sums
 ) -> dict[str, Any]:
     sender = _of_sender(ends)
     own = ends.get("receiver") or sender
@@ -198,37 +194,37 @@ def _flow(
     if sums.knows_loss:
         flow["loss"] = _loss(sender)
     if own["bytes"] or "udp" not in ends:  # a UDP flow without bytes is unknown
-        flow["throughput_mbps"] = _mbps(path, own) * (1 - flow.get("loss", 0))
+        flow["throughput_mbps"] = _mbps(own) * (1 - flow.get("loss", 0))
     if "retransmits" in sender:
         flow["retransmissions"] = sender["retransmits"]
     if mean_us := sender.get("mean_rtt"):
         if rtts_ms and not agree(mean_us / 1000, flow["rtt_mean_ms"], 30):
             why = f"mean_rtt {mean_us} contradicts the RTTs of its intervals; are all in us?"
-            raise FORMAT.refuse(path, why)
+            raise UnreadableError(why)
         flow["rtt_mean_ms"] = mean_us / 1000
     return flow
 
 
-def _mbps(path: Path, of: Mapping[str, Any]) -> float:
+def _mbps(of: Mapping[str, Any]) -> float:
     """Returns the rate, checked against bytes and seconds; the other end may stop a bit later."""
     rate, seconds = float(of["bits_per_second"]), float(of["seconds"])
     implied_s = of["bytes"] * 8 / rate if rate > 0 else 0
     is_close = abs(implied_s - seconds) < _LATER_S and bool(rate) == bool(of["bytes"])
     if seconds > 0 and not (is_close or agree(rate, of["bytes"] * 8 / seconds, 1.5)):
         why = f"{of['bytes']} bytes in {seconds:g} s are not {rate:g} bits_per_second; correct it"
-        raise FORMAT.refuse(path, why)
+        raise UnreadableError(why)
     return rate / 1e6
 
 
-def _check_intervals(path: Path, end: Mapping[str, Any], every: list[dict[str, Any]]) -> None:
+def _check_intervals(end: Mapping[str, Any], every: list[dict[str, Any]]) -> None:
     """Requires that the bytes of all intervals equal the bytes sent or received."""
     total = sum(each["sum"]["bytes"] for each in every)
     ends = [end[key]["bytes"] for key in ("sum", "sum_sent", "sum_received") if key in end]
     for each in every:
-        _mbps(path, each["sum"])
+        _mbps(each["sum"])
     if every and not any(agree(total, bytes_, 2) for bytes_ in ends):
         why = f"its intervals have {total} bytes, its end {max(ends)}; copy the whole file"
-        raise FORMAT.refuse(path, why)
+        raise UnreadableError(why)
 
 
 def _rtts_ms(intervals: list[dict[str, Any]], place: int) -> list[float]:

@@ -8,7 +8,7 @@ from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import BUILT
 from kneepoint.common.programs import run_built
 from kneepoint.engines.base import COUNTS, RUN_METRICS
-from kneepoint.tools.import_files.measurement import Format, Measurement, series_of
+from kneepoint.tools.import_files.measurement import Format, Measurement, UnreadableError, series_of
 
 _HEADER = re.compile(rb"\A(?:#[^\n]*\n)*# base timestamp: ")
 
@@ -17,8 +17,8 @@ def _recognises(head: bytes) -> bool:
     return bool(_HEADER.match(head))
 
 
-def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    found = _measured(path, stream)
+def _read(_: Path, stream: BinaryIO) -> list[Measurement]:
+    found = _measured(stream)
     metrics = {name: found[name] for name in (*RUN_METRICS, *COUNTS)}
     absent = ["flows: a link log does not tell them apart"]
     if not found["logs_drops"]:
@@ -28,22 +28,22 @@ def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
     notes = [f"left out: {count} events of the kind {kind!r}" for kind, count in others.items()]
     if longer := found["longer_events"]:
         notes.append(f"left out: words after the fields of mahimahi in {longer} events")
-    told = (path, FORMAT.name, found["duration_s"], metrics, (), series, tuple(absent))
+    told = (found["duration_s"], metrics, (), series, tuple(absent))
     return [Measurement(*told, notes=tuple(notes))]
 
 
-def _measured(path: Path, stream: BinaryIO) -> dict[str, Any]:
+def _measured(stream: BinaryIO) -> dict[str, Any]:
     """Returns the metrics of a log of any length, from build/measure."""
     printed, status, complaint = run_built(BUILT / "measure", "--over-time", content=stream)
     if status:
-        raise FORMAT.refuse(path, complaint.removeprefix("log -").lstrip(", "))
+        raise UnreadableError(complaint.removeprefix("log -").lstrip(", "))
     found: dict[str, Any] = parse_json(printed)
     if found["is_torn"]:
-        raise FORMAT.refuse(path, "its last line is cut off; copy the whole file")
+        raise UnreadableError("its last line is cut off; copy the whole file")
     if not found["packets_delivered"]:
-        raise FORMAT.refuse(path, "no packet departed; did a flow run?")
+        raise UnreadableError("no packet departed; did a flow run?")
     if not found["duration_s"]:
-        raise FORMAT.refuse(path, "all within one millisecond; did it run on?")
+        raise UnreadableError("all within one millisecond; did it run on?")
     return found
 
 

@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -31,13 +31,15 @@ _MARKS = {
 _MAX_INTERVALS = 4096
 
 
+class UnreadableError(Exception):
+    """A file cannot be read; the message gives reason and remedy."""
+
+
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """One run, as far as its file describes it.
 
     Args:
-        path: the file.
-        format: name of its format.
         duration_s: of the run.
         metrics: fields of `RunRecord`.
         flows: name and FLOW_METRICS of each flow; the first entry is all flows together.
@@ -47,10 +49,10 @@ class Measurement:
         network: of the run; "" if the file does not name it.
         number: of the run; None if the file does not state it.
         notes: how ambiguous figures were read, and which content was left out.
+        path: the file.
+        format: name of its format.
     """
 
-    path: Path
-    format: str
     duration_s: float
     metrics: Mapping[str, float]
     flows: tuple[Mapping[str, object], ...]
@@ -60,20 +62,32 @@ class Measurement:
     network: str = ""
     number: int | None = None
     notes: tuple[str, ...] = ()
+    path: Path = Path()
+    format: str = ""
 
 
 @dataclass(frozen=True)
 class Format:
     """A file format.
 
-    `recognises` decides by the first bytes. `read` takes the path, for messages and files beside
-    it, and the unpacked content; it raises KneepointError if the file is cut off or has no
+    `recognises` decides by the first bytes. `parse` takes the path, for names and files beside it,
+    and the unpacked content; it raises UnreadableError if the file is cut off or has no
     measurement.
     """
 
     name: str
     recognises: Callable[[bytes], bool]
-    read: Callable[[Path, BinaryIO], list[Measurement]]
+    parse: Callable[[Path, BinaryIO], list[Measurement]]
+
+    def read(self, path: Path, stream: BinaryIO) -> list[Measurement]:
+        """Returns the measurements of a file; raises KneepointError if it cannot be read."""
+        try:
+            found = self.parse(path, stream)
+        except UnreadableError as error:
+            raise self.refuse(path, str(error)) from None
+        return [
+            each if each.format else replace(each, path=path, format=self.name) for each in found
+        ]
 
     def refuse(self, path: Path, why: str) -> KneepointError:
         """Returns the error for an unusable file of this format."""
@@ -107,75 +121,69 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_object(
-    known: Format, path: Path, stream: BinaryIO, reader: json.JSONDecoder = UNIQUE
+    stream: BinaryIO, reader: json.JSONDecoder = UNIQUE
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Returns the first whole JSON object of a file, and a note on other content.
 
     Raises:
-        KneepointError: the file has no whole object, or is too large.
+        UnreadableError: the file has no whole object, or is too large.
     """
     data = stream.read(_MAX_JSON_BYTES + 1)
     if len(data) > _MAX_JSON_BYTES:
-        raise known.refuse(path, f"it has more than {_MAX_JSON_BYTES} bytes; shorten the run")
+        raise UnreadableError(f"it has more than {_MAX_JSON_BYTES} bytes; shorten the run")
     try:
         found, around = first_object(data.decode(), reader)
     except ValueError as error:
-        raise known.refuse(path, f"it is not JSON: {error}; copy the whole file") from None
+        raise UnreadableError(f"it is not JSON: {error}; copy the whole file") from None
     if not isinstance(found, dict):
-        raise known.refuse(path, "it is not a JSON object; name a file that the tool wrote")
+        raise UnreadableError("it is not a JSON object; name a file that the tool wrote")
     left = [each.strip() for each in around if each.strip()]
     what = "another object" if any(each.startswith("{") for each in left) else "text"
     return found, (f"left out: {what} beside the first whole object",) if left else ()
 
 
 def read_records(
-    known: Format,
-    path: Path,
-    stream: BinaryIO,
-    separator: bytes = b"\n",
-    reader: json.JSONDecoder = UNIQUE,
+    stream: BinaryIO, separator: bytes = b"\n", reader: json.JSONDecoder = UNIQUE
 ) -> Iterator[dict[str, Any]]:
     """Yields the objects of NDJSON or, separated by 0x1E, of RFC 7464, in constant memory.
 
     Raises:
-        KneepointError: a record is not a JSON object.
+        UnreadableError: a record is not a JSON object.
     """
     number, rest = 0, b""
     while chunk := stream.read(_CHUNK_BYTES):
         *parts, rest = (rest + chunk).split(separator)
         if len(rest) > _MAX_JSON_BYTES:
-            raise known.refuse(path, f"record {number + 1} is too large; separate the records")
+            raise UnreadableError(f"record {number + 1} is too large; separate the records")
         for part in filter(bytes.strip, parts):
             number += 1
-            yield _record(known, path, number, part, reader)
+            yield _record(number, part, reader)
     if rest.strip():
-        yield _record(known, path, number + 1, rest, reader)
+        yield _record(number + 1, rest, reader)
 
 
-def _record(
-    known: Format, path: Path, number: int, text: bytes, reader: json.JSONDecoder
-) -> dict[str, Any]:
+def _record(number: int, text: bytes, reader: json.JSONDecoder) -> dict[str, Any]:
     try:
         found = parse_json(text, reader)
     except ValueError as error:
-        raise known.refuse(
-            path, f"record {number} is not JSON: {error}; copy the whole file"
+        raise UnreadableError(
+            f"record {number} is not JSON: {error}; copy the whole file"
         ) from None
     if not isinstance(found, dict):
-        raise known.refuse(
-            path, f"record {number} is not a JSON object; name a file that the tool wrote"
+        raise UnreadableError(
+            f"record {number} is not a JSON object; name a file that the tool wrote"
         )
     return found
 
 
 @contextmanager
-def complete(known: Format, path: Path) -> Iterator[None]:
+def complete() -> Iterator[None]:
     """Refuses an object that lacks required keys of its format."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        why = f"it is incomplete: {type(error).__name__} {error}; write it again"
-        raise known.refuse(path, why) from None
+        problem = f"{type(error).__name__} {error}"
+        raise UnreadableError(f"it is incomplete: {problem}; write it again") from None
 
 
 def agree(one: float, other: float, factor: float) -> bool:

@@ -22,9 +22,10 @@ from kneepoint.tools.import_files.measurement import (
     Format,
     Gathered,
     Measurement,
+    UnreadableError,
     series_of,
 )
-from kneepoint.tools.import_files.records import MAGICS, UnreadableError, read_records
+from kneepoint.tools.import_files.records import MAGICS, read_records
 
 _MAX_UNSEEN = 0.01  # share of acknowledged bytes
 _FEW_BYTES = 1500  # unseen bytes that are ignored, such as a FIN's
@@ -175,24 +176,19 @@ class _Read:
         return {key: flow for key, flow in self.flows.items() if flow.is_forward == way}
 
 
-def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    try:
-        known: Mapping[bytes, bool] = {}
-        while True:
-            copies, read = Copies(known), _Read()
-            for packet in read_packets(stream, copies, read.dropped):
-                read.take(packet)
-            if (found := copies.found()) == known:
-                return [_measurement(path, read, copies, known)]
-            known = found
-            stream.seek(0)
-    except UnreadableError as error:
-        raise FORMAT.refuse(path, str(error)) from None
+def _read(_: Path, stream: BinaryIO) -> list[Measurement]:
+    known: Mapping[bytes, bool] = {}
+    while True:
+        copies, read = Copies(known), _Read()
+        for packet in read_packets(stream, copies, read.dropped):
+            read.take(packet)
+        if (found := copies.found()) == known:
+            return [_measurement(read, copies, known)]
+        known = found
+        stream.seek(0)
 
 
-def _measurement(
-    path: Path, read: _Read, copies: Copies, known: Mapping[bytes, bool]
-) -> Measurement:
+def _measurement(read: _Read, copies: Copies, known: Mapping[bytes, bool]) -> Measurement:
     own = read.own()
     if not own or read.first_s is None:
         raise UnreadableError("it has no TCP or UDP packet over IP; did a flow run?")
@@ -223,8 +219,6 @@ def _measurement(
         metrics["packets_sent"] = sum(flow.count for flow in own.values())
     length_s = read.last_s - read.first_s
     return Capture(
-        path,
-        FORMAT.name,
         length_s,
         metrics,
         tuple({"name": name, **found} for name, found in named),

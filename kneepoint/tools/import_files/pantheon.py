@@ -26,6 +26,7 @@ from kneepoint.tools.import_files.measurement import (
     Format,
     Gathered,
     Measurement,
+    UnreadableError,
     read_object,
     series_of,
 )
@@ -50,13 +51,13 @@ def _is_log(head: bytes) -> bool:
 
 def _read_log(path: Path, stream: BinaryIO) -> list[Measurement]:
     lines = iter(partial(stream.readline, _LONGEST_LINE), b"")
-    found = measurement_of(TUNNEL_LOG, path, lines)
+    found = measurement_of(lines)
     if (named := _NAME.fullmatch(path.name)) is None:
         return [found]
     return [replace(found, controller=named["controller"], number=int(named["number"]))]
 
 
-def measurement_of(known: Format, path: Path, lines: Iterable[bytes]) -> Measurement:
+def measurement_of(lines: Iterable[bytes]) -> Measurement:
     """Returns the measurement of a log of this form."""
     log = _Log()
     for number, line in enumerate(lines, 1):
@@ -64,9 +65,8 @@ def measurement_of(known: Format, path: Path, lines: Iterable[bytes]) -> Measure
             log.take(line)
         except ValueError as error:
             why = f"line {number} {error}; is it a whole log of Pantheon's tunnel?"
-            raise known.refuse(path, why) from None
-    if fault := log.fault():
-        raise known.refuse(path, fault)
+            raise UnreadableError(why) from None
+    log.check()
     duration_s, throughput_mbps = log.last_us / 1e6, log.all.throughput_mbps()
     signal_ms, capacity_mbps = log.signal_delay_p95_ms(), log.capacity_mbps()
     metrics = {"throughput_mbps": throughput_mbps, "signal_delay_p95_ms": signal_ms}
@@ -86,7 +86,7 @@ def measurement_of(known: Format, path: Path, lines: Iterable[bytes]) -> Measure
         for name, flow in [("all", log.all), *((str(n), f) for n, f in sorted(log.flows.items()))]
     )
     series = series_of(found, over_time.DELAY)
-    return Measurement(path, known.name, duration_s, metrics, flows, series, tuple(absent))
+    return Measurement(duration_s, metrics, flows, series, tuple(absent))
 
 
 @dataclass
@@ -206,26 +206,25 @@ class _Log:
         self.seen.add("egress_bytes", time_us / 1e6, bytes_)
         self.seen.add("delay_ms", time_us / 1e6, delay_us / 1000)
 
-    def fault(self) -> str | None:
-        """Returns why the whole log cannot be right, with a remedy; None: nothing is wrong."""
+    def check(self) -> None:
+        """Raises UnreadableError if the whole log cannot be right."""
         if self._begin_us is None:
-            return "it holds no event; did the tunnel run?"
+            raise UnreadableError("it holds no event; did the tunnel run?")
         entered, left = self.all.entered_bytes, self.all.left_bytes
         if entered and left // 2 > entered:
-            return (
+            raise UnreadableError(
                 f"it has {left} bytes that left the tunnel, but {entered} that entered it; "
                 "write all sizes in bytes"
             )
         if self._entered_us and 2 * self._confirmed < self.delivered - self._forgotten:
-            return (
+            raise UnreadableError(
                 f"of {self.delivered} packets that left the tunnel, only {self._confirmed} entered "
                 "it when their delays say; write all times and delays in ms"
             )
         if not self.delivered:
-            return "no packet departed; did a flow run?"
+            raise UnreadableError("no packet departed; did a flow run?")
         if not self.last_us:
-            return "all events have the same time; did the tunnel run?"
-        return None
+            raise UnreadableError("all events have the same time; did the tunnel run?")
 
     def capacity_mbps(self) -> float:
         """Returns the mean rate from the first to the last opportunity; 0 without two of them."""
@@ -257,19 +256,19 @@ def _is_metadata(head: bytes) -> bool:
 
 
 def _read_metadata(path: Path, stream: BinaryIO) -> list[Measurement]:
-    content, notes = read_object(METADATA, path, stream)
+    content, notes = read_object(stream)
     schemes = content["cc_schemes"]
     schemes = schemes.split() if isinstance(schemes, str) else schemes
     if not isinstance(schemes, list):
-        raise METADATA.refuse(path, f"cc_schemes is {schemes!r}; list the schemes")
+        raise UnreadableError(f"cc_schemes is {schemes!r}; list the schemes")
     network = Path(str(content.get("uplink_trace") or path.resolve().parent.name)).stem
     found = []
     for log in _logs(path, content, schemes):
         with log.open("rb") as events:
-            (measurement,) = _read_log(log, events)
+            (measurement,) = TUNNEL_LOG.read(log, events)
         found.append(replace(measurement, network=network, notes=notes))
     if not found:
-        raise METADATA.refuse(path, f"there is no log of {', '.join(schemes)} beside it; copy them")
+        raise UnreadableError(f"there is no log of {', '.join(schemes)} beside it; copy them")
     return found
 
 

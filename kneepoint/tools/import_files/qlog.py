@@ -20,6 +20,7 @@ from kneepoint.tools.import_files.measurement import (
     Format,
     Gathered,
     Measurement,
+    UnreadableError,
     agree,
     complete,
     read_object,
@@ -43,20 +44,20 @@ def _recognises(head: bytes) -> bool:
     return head.lstrip().startswith((b"{", _RS)) and bool(_KEYS.search(head))
 
 
-def _read(path: Path, stream: BinaryIO) -> list[Measurement]:
-    with complete(FORMAT, path):
+def _read(_: Path, stream: BinaryIO) -> list[Measurement]:
+    with complete():
         separator = _separator(stream.read(_HEAD))
         stream.seek(0)
         if separator is not None:
-            records = read_records(FORMAT, path, stream, separator)
-            return [_measurement(path, next(records).get("trace", {}), records)]
-        whole, notes = read_object(FORMAT, path, stream)
+            records = read_records(stream, separator)
+            return [_measurement(next(records).get("trace", {}), records)]
+        whole, notes = read_object(stream)
         traces = whole["traces"]
         errors = [str(each["error_description"]) for each in traces if "events" not in each]
-        found = [_measurement(path, each, each["events"]) for each in traces if "events" in each]
+        found = [_measurement(each, each["events"]) for each in traces if "events" in each]
     if not found:
         why = f": {errors[0]}" if errors else ""
-        raise FORMAT.refuse(path, f"it has no trace{why}; did a connection run?")
+        raise UnreadableError(f"it has no trace{why}; did a connection run?")
     notes += tuple(f"left out: a trace that is an error: {each}" for each in errors)
     found = [replace(each, notes=each.notes + notes) for each in found]
     if len(found) == 1:
@@ -75,7 +76,7 @@ def _separator(head: bytes) -> bytes | None:
         return None
 
 
-def _events(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Iterator[Any]:
+def _events(trace: dict[str, Any], events: Iterable[Any]) -> Iterator[Any]:
     """Yields for each event the time since the first (s), the name, and the data with times in ms.
 
     Drafts 00 and 01 write events as arrays with fields named by `event_fields`, in `time_units`.
@@ -83,7 +84,7 @@ def _events(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Iterato
     fields = [str(each).lower() for each in trace.get("event_fields") or ()]
     unit = (trace.get("configuration") or {}).get("time_units", "ms")
     if unit not in _UNITS_MS:
-        raise FORMAT.refuse(path, f"its times are in {unit!r}; known: ms and us")
+        raise UnreadableError(f"its times are in {unit!r}; known: ms and us")
     common = (trace.get("common_fields") or {}).get("time_format") or ""
     first = latest = None
     for each in events:
@@ -95,7 +96,7 @@ def _events(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Iterato
         time_s = stamp_s + (latest or 0) if is_delta else stamp_s
         first = time_s if first is None else first
         if latest is not None and time_s < latest - _SLACK_S:
-            raise FORMAT.refuse(path, f"time goes backward at {event[kind]}; is it one trace?")
+            raise UnreadableError(f"time goes backward at {event[kind]}; is it one trace?")
         latest = time_s if latest is None else max(time_s, latest)
         name = str(event[_first(event, _NAMES)])
         yield latest - first, name.rpartition(":")[2].lower(), event["data"], _UNITS_MS[unit]
@@ -108,7 +109,7 @@ def _first(event: Mapping[str, Any], names: Iterable[str]) -> str:
     return found
 
 
-def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Measurement:
+def _measurement(trace: dict[str, Any], events: Iterable[Any]) -> Measurement:
     up, down, rtts, own_rtts = Gathered(), Gathered(), Delays(), Delays()
     waiting: dict[tuple[str, int], tuple[int, float]] = {}  # bytes and time of packets in flight
     count = dict.fromkeys(("sent", "acked", "lost", "received", "unsized"), 0)
@@ -126,7 +127,7 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
             up.add("egress_bytes", time_s, bytes_)
         return sent_s
 
-    for time_s, name, data, unit_ms in _events(path, trace, events):
+    for time_s, name, data, unit_ms in _events(trace, events):
         if name not in _TAKEN:
             continue
         header = data.get("header") or data  # aioquic loses packets without a header
@@ -134,14 +135,14 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
         space = _SPACES.get(kind.lower(), "application")
         length = int((data.get("raw") or {}).get("length", header.get("packet_size", 0)))
         if length < 0:
-            raise FORMAT.refuse(path, f"a packet has {length} bytes; write its length")
+            raise UnreadableError(f"a packet has {length} bytes; write its length")
         if name == "packet_sent" and "packet_number" in header:
             number = int(header["packet_number"])
             if (
                 space == "application" and (space, number) in waiting
             ):  # numbers of other spaces may restart
                 why = f"packet {number} is sent twice; is it one connection, on one path?"
-                raise FORMAT.refuse(path, why)
+                raise UnreadableError(why)
             waiting[space, number] = length, time_s
             count["sent"] += 1
             count["unsized"] += not length
@@ -169,25 +170,23 @@ def _measurement(path: Path, trace: dict[str, Any], events: Iterable[Any]) -> Me
             rtt_ms = float(data["latest_rtt"]) * unit_ms
             rtts.add(rtt_ms / 1000)
             up.add("delay_ms", time_s, rtt_ms)
-    _confirm(path, rtts, own_rtts)
-    return _told(path, time_s, (up, down), rtts, count, amount)
+    _confirm(rtts, own_rtts)
+    return _told(time_s, (up, down), rtts, count, amount)
 
 
-def _confirm(path: Path, rtts: Delays, own: Delays) -> None:
+def _confirm(rtts: Delays, own: Delays) -> None:
     """Refuses RTTs that contradict the times of packets and their acknowledgments."""
     told_ms, seen_ms = (each.figures("rtt").get("rtt_p50_ms") for each in (rtts, own))
     if told_ms is None or seen_ms is None or max(told_ms, seen_ms) < 1:  # times may be whole ms
         return
     if not agree(told_ms, seen_ms, 30):
-        raise FORMAT.refuse(
-            path,
+        raise UnreadableError(
             f"latest_rtt says {told_ms:g} ms, and the times of packets and their acknowledgments "
             f"{seen_ms:g} ms (medians); write all in ms",
         )
 
 
 def _told(
-    path: Path,
     duration_s: float,
     seen: tuple[Gathered, Gathered],
     rtts: Delays,
@@ -197,9 +196,9 @@ def _told(
     if not any(amount.values()):
         arrived = count["acked"] or count["received"]
         why = "no packet has a length; log raw.length"
-        raise FORMAT.refuse(path, why if arrived else "no packet arrived; did the connection run?")
+        raise UnreadableError(why if arrived else "no packet arrived; did the connection run?")
     if not duration_s:
-        raise FORMAT.refuse(path, "its duration is 0; did the connection run?")
+        raise UnreadableError("its duration is 0; did the connection run?")
     absent = ["capacity, signal and queueing delay: an endpoint does not see the link"]
     is_sender = amount["acked"] >= amount["received"]
     bytes_ = amount["acked" if is_sender else "received"]
@@ -217,7 +216,7 @@ def _told(
     if "rtt_mean_ms" not in flow:
         absent.append("RTT: the trace has no latest_rtt")
     series = series_of(seen[not is_sender].over_time(duration_s), over_time.RTT)
-    parts = (path, FORMAT.name, duration_s, metrics, (flow,), series, tuple(absent))
+    parts = (duration_s, metrics, (flow,), series, tuple(absent))
     return Measurement(*parts, notes=notes if count["unsized"] else ())
 
 

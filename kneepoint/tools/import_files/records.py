@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import BinaryIO, NamedTuple
 
+from kneepoint.tools.import_files.measurement import UnreadableError
+
 _SECTION = b"\x0a\x0d\x0d\x0a"
 _PCAP = {  # the order of bytes and a second's units
     bytes.fromhex("d4c3b2a1"): ("<", 10**6),
@@ -24,10 +26,6 @@ _MAX_BYTES = 2**24  # maximum size of a record
 _SLACK_S = 0.001  # clock differences between processors of a host
 _LATEST_S = 7_258_118_400  # the year 2200
 _LONGEST_S = 366 * 86_400
-
-
-class UnreadableError(ValueError):
-    """A capture cannot be read; the message gives reason and remedy."""
 
 
 class Record(NamedTuple):
