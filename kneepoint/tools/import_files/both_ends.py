@@ -96,14 +96,21 @@ def _unmatched(sender: Capture, receiver: Capture, what: str) -> KneepointError:
     )
 
 
+class _Waiting(dict[object, float]):
+    """Times of packets seen at one end only, so far, for at most _PATIENCE_S."""
+
+    def add(self, packet: Packet) -> None:
+        self[packet.identity] = packet.time_s
+        while self[oldest := next(iter(self))] < packet.time_s - _PATIENCE_S:
+            del self[oldest]
+
+
 @dataclass
 class _Flow:
     """Packets and bytes seen at one end only, so far: (receiver, sender)."""
 
     number: int
-    packets: tuple[dict[object, float], dict[object, float]] = field(
-        default_factory=lambda: ({}, {})
-    )
+    packets: tuple[_Waiting, _Waiting] = field(default_factory=lambda: (_Waiting(), _Waiting()))
     ranges: tuple[ByteRanges, ByteRanges] = field(
         default_factory=lambda: (ByteRanges(_PATIENCE_S), ByteRanges(_PATIENCE_S))
     )
@@ -129,10 +136,7 @@ class _Flow:
         before_s = self.packets[not is_sent].pop(packet.identity, None)
         if before_s is not None:
             return [Match(before_s, packet.bytes_, 1, True)]
-        own = self.packets[is_sent]
-        own[packet.identity] = packet.time_s
-        while own[oldest := next(iter(own))] < packet.time_s - _PATIENCE_S:
-            del own[oldest]
+        self.packets[is_sent].add(packet)
         return []
 
     def unseen(self, bytes_: int, share: float) -> float:
@@ -155,7 +159,7 @@ class _Flow:
 class _Back:
     """Datagrams of the reverse direction, which must be in both captures once at the sender."""
 
-    left: dict[object, float] = field(default_factory=dict)
+    left: _Waiting = field(default_factory=_Waiting)
     came: int = 0
     unseen: set[object] = field(default_factory=set)
 
@@ -163,9 +167,7 @@ class _Back:
         """Counts a datagram at the sender, from the first datagram with a departure on."""
         if not is_sent:
             self.unseen.discard(packet.identity)  # a clock is late
-            self.left[packet.identity] = packet.time_s
-            while self.left[oldest := next(iter(self.left))] < packet.time_s - _PATIENCE_S:
-                del self.left[oldest]
+            self.left.add(packet)
             return
         has_left = self.left.pop(packet.identity, None) is not None
         if packet.time_s <= until_s and (self.came or has_left):
