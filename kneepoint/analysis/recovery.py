@@ -19,12 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Record,
-    parameters_in,
-    records,
-)
+from kneepoint.analysis.frames import PARAMETER, Record, parameters_in, records
 from kneepoint.analysis.metrics import METRICS, POWER
 from kneepoint.analysis.results import Searched, StudyRuns
 from kneepoint.analysis.statistics import succeeded

@@ -14,11 +14,7 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    STEP,
-    with_parameters,
-)
+from kneepoint.analysis.frames import PARAMETER, STEP, with_parameters
 from kneepoint.analysis.link_log import LinkLog, read_link_log
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.study_record import StudyRecord
@@ -36,24 +32,12 @@ from kneepoint.config.study import (
     Study,
     WorstCase,
 )
-from kneepoint.config.workflow import (
-    FOLDERS,
-    UPLINK_LOG,
-    Workflow,
-)
+from kneepoint.config.workflow import FOLDERS, UPLINK_LOG, Workflow
 from kneepoint.engines.built import EMULATE
-from kneepoint.engines.catalogue import (
-    Catalogue,
-    Controller,
-    load_catalogue,
-)
+from kneepoint.engines.catalogue import Catalogue, Controller, load_catalogue
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import Network
-from kneepoint.networks.fitted_host import (
-    HOST,
-    column_of_host,
-    read_fitted_host,
-)
+from kneepoint.networks.fitted_host import HOST, column_of_host, read_fitted_host
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.question import Experiment

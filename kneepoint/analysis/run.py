@@ -14,12 +14,7 @@ import pyarrow as pa
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.results import Results
-from kneepoint.analysis.schema import (
-    STAGES,
-    TABLES,
-    sealed_as,
-    tables_in,
-)
+from kneepoint.analysis.schema import STAGES, TABLES, sealed_as, tables_in
 from kneepoint.common.errors import run_command_line
 from kneepoint.common.notes import seal
 from kneepoint.common.tables import Tables, from_frame, to_frame, write

@@ -17,11 +17,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kneepoint.common.arguments import (
-    require_config,
-    require_cores,
-    require_place,
-)
+from kneepoint.common.arguments import require_config, require_cores, require_place
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.places import VERSION
 from kneepoint.common.project import (

@@ -7,21 +7,14 @@ import click
 import pyarrow.compute as pc
 
 from kneepoint.cli import common_options, print_result, subcommand
-from kneepoint.cli.runs import (
-    make_what_is_missing,
-    run_once,
-)
+from kneepoint.cli.runs import make_what_is_missing, run_once
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.made_by import require_as_written
 from kneepoint.common.places import NETWORKS
 from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow
-from kneepoint.engines.base import (
-    COUNTS,
-    RUN_METRICS,
-    RunSpec,
-)
+from kneepoint.engines.base import COUNTS, RUN_METRICS, RunSpec
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.limits import LIMITS

@@ -7,19 +7,8 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import (
-    FIGURE,
-    common_options_anywhere,
-    print_result,
-    subcommand,
-)
-from kneepoint.cli.comparison import (
-    COMPARABLE,
-    Pairs,
-    compare_settings,
-    failures_in,
-    text_of,
-)
+from kneepoint.cli import FIGURE, common_options_anywhere, print_result, subcommand
+from kneepoint.cli.comparison import COMPARABLE, Pairs, compare_settings, failures_in, text_of
 from kneepoint.cli.runs import (
     controller_given,
     is_path,

@@ -7,19 +7,10 @@ from typing import Literal, Protocol
 import numpy as np
 
 from kneepoint.analysis.frames import Record
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.common.columns import columns
 from kneepoint.engines.base import RunRecord
-from kneepoint.stats.paired import (
-    holm,
-    min_pairs,
-    paired_ratio,
-)
+from kneepoint.stats.paired import holm, min_pairs, paired_ratio
 from kneepoint.stats.ranks import enough_runs
 
 SIGNIFICANT = 0.05

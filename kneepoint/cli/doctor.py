@@ -19,11 +19,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import IS_INSTALLED, TOOL
 from kneepoint.common.programs import find_program
 from kneepoint.common.project import own_sources
-from kneepoint.engines.built import (
-    CORE,
-    EMULATE,
-    is_current,
-)
+from kneepoint.engines.built import CORE, EMULATE, is_current
 from kneepoint.engines.limits import LIMITS
 from kneepoint.engines.registry import DIAGNOSES
 from kneepoint.networks.config import FetchSettings, load_trace_catalogue

@@ -11,11 +11,7 @@ from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.project import own_sources
 from kneepoint.engines.built import EMULATE, is_current
-from kneepoint.engines.catalogue import (
-    Controller,
-    load_catalogue,
-    require_valid_name,
-)
+from kneepoint.engines.catalogue import Controller, load_catalogue, require_valid_name
 from kneepoint.networks.config import known_networks, load_network
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of

@@ -7,12 +7,7 @@ from pathlib import Path
 import click
 
 from kneepoint.cli import json_option, subcommand
-from kneepoint.cli.skeletons import (
-    fill_in,
-    into_option,
-    new_folder,
-    write_skeleton,
-)
+from kneepoint.cli.skeletons import fill_in, into_option, new_folder, write_skeleton
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import PACKAGE, TOOL
 from kneepoint.runs.load import load_workflow

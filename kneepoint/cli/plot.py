@@ -6,12 +6,7 @@ import click
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.schema import TABLES, tables_in
-from kneepoint.cli import (
-    FIGURE,
-    common_options,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import FIGURE, common_options, print_result, subcommand
 from kneepoint.common.errors import KneepointError, suggestion
 from kneepoint.reports.figures import PART_OF, kind_of
 from kneepoint.runs.load import load_workflow

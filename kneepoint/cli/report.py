@@ -3,13 +3,7 @@
 import sys
 from pathlib import Path
 
-from kneepoint.cli import (
-    common_options,
-    cores_option,
-    path_for_caller,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import common_options, cores_option, path_for_caller, print_result, subcommand
 from kneepoint.cli.runs import make_checked
 from kneepoint.common.files import read_json
 from kneepoint.runs.load import load_workflow

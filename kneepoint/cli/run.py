@@ -30,11 +30,7 @@ from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.places import BUILT
 from kneepoint.config.study import SearchEngine
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.engines.limits import LIMITS
 
 

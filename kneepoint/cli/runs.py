@@ -9,22 +9,13 @@ from pathlib import Path
 
 from kneepoint.cli import path_in_project
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    read_bytes,
-    sha256_of,
-    wait_for_lock,
-)
+from kneepoint.common.files import read_bytes, sha256_of, wait_for_lock
 from kneepoint.common.job_errors import errors_in
 from kneepoint.common.notes import is_sealed
 from kneepoint.common.places import LOGS, NETWORKS, OWN_CONTROLLERS, STATE, TOOL, TRACES
 from kneepoint.common.project import note_version, own_sources
 from kneepoint.config.workflow import Workflow
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from kneepoint.engines.built import (
     EMULATE,
     current_catalogue,
@@ -33,10 +24,7 @@ from kneepoint.engines.built import (
     shared_object,
     source_of_controller,
 )
-from kneepoint.engines.catalogue import (
-    load_catalogue,
-    require_sources,
-)
+from kneepoint.engines.catalogue import load_catalogue, require_sources
 from kneepoint.engines.own import build_own
 from kneepoint.engines.registry import settings_of
 from kneepoint.networks.config import load_network

@@ -9,20 +9,11 @@ import click
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import PARAMETER
 from kneepoint.analysis.results import Results
-from kneepoint.cli import (
-    common_options,
-    cores_option,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import common_options, cores_option, print_result, subcommand
 from kneepoint.cli.runs import make_checked
 from kneepoint.common.errors import require_known
 from kneepoint.common.files import read_json
-from kneepoint.common.study_record import (
-    BestTrial,
-    StudyRecord,
-    natural_value,
-)
+from kneepoint.common.study_record import BestTrial, StudyRecord, natural_value
 from kneepoint.common.units import unit_of
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.registry import experiments_of

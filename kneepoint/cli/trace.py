@@ -6,23 +6,10 @@ from pathlib import Path
 import click
 from pydantic import ValidationError
 
-from kneepoint.cli import (
-    FIGURE,
-    OUTPUT,
-    PATH,
-    FiniteRange,
-    examples,
-    json_option,
-    print_result,
-)
+from kneepoint.cli import FIGURE, OUTPUT, PATH, FiniteRange, examples, json_option, print_result
 from kneepoint.common.columns import columns
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    open_file,
-    read_bytes,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import open_file, read_bytes, sha256_of, write_whole
 from kneepoint.networks.config import Cut
 from kneepoint.networks.prepare import cut_trace
 from kneepoint.networks.recordings import (

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import click
 
-from kneepoint.cli import (
-    common_options,
-    print_result,
-    subcommand,
-)
+from kneepoint.cli import common_options, print_result, subcommand
 from kneepoint.common.made_by import NAME, read_made_by
 from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow

@@ -11,11 +11,7 @@ from pathlib import Path
 
 from kneepoint.common.code import digest_of_packages, digest_of_step
 from kneepoint.common.errors import unusable
-from kneepoint.common.files import (
-    read_json,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import read_json, sha256_of, write_whole
 from kneepoint.common.places import TOOL
 
 NAME = "made_by.json"

@@ -16,11 +16,7 @@ from typing import Any
 from kneepoint.common.code import digest_of_step
 from kneepoint.common.config_file import read_yaml
 from kneepoint.common.errors import unusable
-from kneepoint.common.files import (
-    read_json,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import read_json, sha256_of, write_whole
 from kneepoint.common.places import STATE
 
 Paths = Iterable[str | Path]

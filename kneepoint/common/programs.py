@@ -9,11 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
-from kneepoint.common.errors import (
-    KneepointError,
-    of_file,
-    of_signal,
-)
+from kneepoint.common.errors import KneepointError, of_file, of_signal
 
 _TIME_LIMIT_S = 300
 _ENVIRONMENT = {

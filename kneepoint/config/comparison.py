@@ -7,18 +7,9 @@ from pydantic import Field, model_validator
 
 from kneepoint.common.config_file import ConfigModel, matching
 from kneepoint.config.published import Metric
-from kneepoint.config.study import (
-    ComparisonEngine,
-    OneOrMore,
-    SearchEngine,
-    Setting,
-)
+from kneepoint.config.study import ComparisonEngine, OneOrMore, SearchEngine, Setting
 from kneepoint.engines.limits import LIMITS
-from kneepoint.networks.config import (
-    EACH_ONCE,
-    Name,
-    Names,
-)
+from kneepoint.networks.config import EACH_ONCE, Name, Names
 
 
 class PublishedSpread(ConfigModel):

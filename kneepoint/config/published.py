@@ -10,13 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from kneepoint.common.config_file import (
-    ConfigModel,
-    matching,
-    names_in,
-    quote,
-    read_config,
-)
+from kneepoint.common.config_file import ConfigModel, matching, names_in, quote, read_config
 from kneepoint.common.csv_text import read_csv
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.engines.catalogue import Catalogue

@@ -13,11 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from kneepoint.common.config_file import ConfigModel
 from kneepoint.config.report import Report
-from kneepoint.networks.config import (
-    Name,
-    Names,
-    TraceSources,
-)
+from kneepoint.networks.config import Name, Names, TraceSources
 
 Keys = TypeVar("Keys")
 

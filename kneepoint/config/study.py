@@ -9,11 +9,7 @@ from kneepoint.common.config_file import ConfigModel, quote
 from kneepoint.common.errors import suggestion
 from kneepoint.engines.expression import Expression
 from kneepoint.engines.limits import LIMITS
-from kneepoint.networks.config import (
-    SYNTHETIC_PARAMETERS,
-    Name,
-    Names,
-)
+from kneepoint.networks.config import SYNTHETIC_PARAMETERS, Name, Names
 from kneepoint.networks.scenario import NETWORK_PARAMETERS, OF_QUEUE
 
 

@@ -13,19 +13,8 @@ from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import PublishedTable
 from kneepoint.config.report import Section
 from kneepoint.config.settings import Settings, _is_address
-from kneepoint.config.study import (
-    EMULATOR,
-    NETWORK,
-    ComparisonEngine,
-    Engine,
-    Setting,
-    Study,
-)
-from kneepoint.engines.catalogue import (
-    Catalogue,
-    Controller,
-    require_sources,
-)
+from kneepoint.config.study import EMULATOR, NETWORK, ComparisonEngine, Engine, Setting, Study
+from kneepoint.engines.catalogue import Catalogue, Controller, require_sources
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile, TrafficFlow

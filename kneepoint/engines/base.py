@@ -11,27 +11,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from kneepoint.common.errors import (
-    KneepointError,
-    fault_of,
-    printable,
-)
+from kneepoint.common.errors import KneepointError, fault_of, printable
 from kneepoint.common.files import read_bytes, sha256_of
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.places import OWN_CONTROLLERS
 from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
-from kneepoint.engines.limits import (
-    EMULATOR,
-    LIMITS,
-    Limits,
-)
-from kneepoint.networks.scenario import (
-    ALONE,
-    PreparedNetwork,
-    Traffic,
-    scenario_of,
-)
+from kneepoint.engines.limits import EMULATOR, LIMITS, Limits
+from kneepoint.networks.scenario import ALONE, PreparedNetwork, Traffic, scenario_of
 
 RUN_METRICS = (
     "throughput_mbps",

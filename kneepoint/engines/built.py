@@ -9,11 +9,7 @@ from pathlib import Path
 
 from kneepoint.common.files import sha256_of
 from kneepoint.common.places import BUILT, IS_INSTALLED, OWN_CONTROLLERS, TOOL
-from kneepoint.engines.catalogue import (
-    SOURCES,
-    Catalogue,
-    load_catalogue,
-)
+from kneepoint.engines.catalogue import SOURCES, Catalogue, load_catalogue
 from kneepoint.engines.limits import LIMITS
 
 CORE = "core"

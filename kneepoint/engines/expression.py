@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from kneepoint.common.errors import suggestion
-from kneepoint.engines.base import (
-    AGES,
-    RUN_METRICS,
-    RunRecord,
-)
+from kneepoint.engines.base import AGES, RUN_METRICS, RunRecord
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.scenario import PreparedNetwork
 

@@ -17,12 +17,7 @@ from typing import Any
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import read_json, write_whole
 from kneepoint.common.programs import complaint, run_program
-from kneepoint.networks.apt import (
-    APT,
-    LAST_DEBIAN,
-    apt_get,
-    derive_entries,
-)
+from kneepoint.networks.apt import APT, LAST_DEBIAN, apt_get, derive_entries
 
 RECORD = Path("/var/lib/kneepoint/mahimahi.json")
 WRAPPER = Path("/usr/local/lib/kneepoint/iptables")

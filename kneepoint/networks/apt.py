@@ -5,11 +5,7 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.programs import (
-    complaint,
-    find_program,
-    run_program,
-)
+from kneepoint.common.programs import complaint, find_program, run_program
 
 APT = Path("/etc/apt")
 LAST_DEBIAN = "bullseye"

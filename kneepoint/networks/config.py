@@ -9,19 +9,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, RootModel, model_validator
 
-from kneepoint.common.config_file import (
-    ConfigModel,
-    matching,
-    names_in,
-    read_config,
-)
+from kneepoint.common.config_file import ConfigModel, matching, names_in, read_config
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.common.places import SHIPPED
-from kneepoint.networks.declared import (
-    Notation,
-    declared,
-    read_notation,
-)
+from kneepoint.networks.declared import Notation, declared, read_notation
 from kneepoint.networks.scenario import DELAYS, DELAYS_MS
 
 NAME = r"[a-z0-9][a-z0-9_-]{0,99}"

@@ -10,24 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kneepoint.common.config_file import read_config
-from kneepoint.common.errors import (
-    KneepointError,
-    run_command_line,
-    suggestion,
-)
-from kneepoint.common.files import (
-    private_folder,
-    read_bytes,
-    sha256_of,
-    wait_for_lock,
-    write_whole,
-)
+from kneepoint.common.errors import KneepointError, run_command_line, suggestion
+from kneepoint.common.files import private_folder, read_bytes, sha256_of, wait_for_lock, write_whole
 from kneepoint.common.places import SHIPPED
-from kneepoint.common.programs import (
-    complaint,
-    find_program,
-    run_program,
-)
+from kneepoint.common.programs import complaint, find_program, run_program
 from kneepoint.common.project import user_cache
 from kneepoint.networks.apt import APT, unpack_debian_package
 from kneepoint.networks.config import (

@@ -9,11 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from kneepoint.common.errors import (
-    KneepointError,
-    run_command_line,
-    unusable,
-)
+from kneepoint.common.errors import KneepointError, run_command_line, unusable
 from kneepoint.common.files import open_file, sha256_of, write_whole
 from kneepoint.common.notes import seal
 from kneepoint.common.places import BUILT, TRACES
@@ -28,11 +24,7 @@ from kneepoint.networks.config import (
     network_file,
 )
 from kneepoint.networks.fitted_host import read_fitted_host
-from kneepoint.networks.omniscient import (
-    Bound,
-    bound_of_rate,
-    bound_of_traces,
-)
+from kneepoint.networks.omniscient import Bound, bound_of_rate, bound_of_traces
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.networks.traces import (
     changing_rate_trace,

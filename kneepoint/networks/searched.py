@@ -5,11 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kneepoint.common.files import sha256_of, write_whole
-from kneepoint.networks.config import (
-    OF_SYNTHETIC,
-    Network,
-    changed,
-)
+from kneepoint.networks.config import OF_SYNTHETIC, Network, changed
 from kneepoint.networks.omniscient import Bound
 from kneepoint.networks.prepare import bound_of, make_trace
 from kneepoint.networks.scenario import PreparedNetwork
