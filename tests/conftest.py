@@ -16,6 +16,7 @@ from xdist.workermanage import WorkerController
 from tests.analysis.workspace import finish, make_workspace
 
 ROOT = Path(__file__).parent.parent
+pytest_plugins = ["tests.fixtures"]
 
 
 REAL_TIME = "pytest.mark.real_time"
@@ -94,6 +95,14 @@ def _is_long_chain(item: pytest.Item) -> bool:
 
 def _is_in_real_time(item: pytest.Item) -> bool:
     return _group(str(item.path)) == REAL_TIME
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_flushes() -> Iterator[None]:
+    """Tests do not wait for the disk: only a power failure would show the difference."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,7 @@ import pytest
 
 from kneepoint.common.code import ROOT
 from kneepoint.search.language import RuleError, parse
-from tests.controllers.conftest import contest, small_link
 from tests.controllers.emulator import Link, emulate
-
-__all__ = ["contest", "small_link"]  # fixtures
 
 LAW = """
 q = 0.64 * owd + 0.36 * rtt

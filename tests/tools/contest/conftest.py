@@ -9,12 +9,8 @@ from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.entries.entries import EntryBuilder, Sender
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.run import ContestRun
-from tests.controllers.conftest import contest
 from tests.controllers.emulator import EMULATE
 from tests.entries.building import link
-from tests.entries.conftest import builder
-
-__all__ = ["builder", "contest"]  # fixtures
 
 
 @pytest.fixture

@@ -12,11 +12,8 @@ from kneepoint.tools.contest.run import PAGE, ContestRun
 from tests.browser import chromium
 from tests.browser.devtools import ask
 from tests.browser.test_report_page import DARK, PHONE, VIOLATIONS, WIDE
-from tests.entries.conftest import builder
 from tests.entries.trees import crashing, kit
 from tests.tools.contest.conftest import make_contest_run
-
-__all__ = ["builder"]  # a fixture
 
 pytestmark = pytest.mark.slow
 
