@@ -41,22 +41,22 @@ def unless_disturbed(test: Callable[Given, None]) -> Callable[Given, None]:
     return tried
 
 
-def real_engine(build: Path = ROOT / "build", busy_us: float = _PATIENT_US) -> MahimahiSettings:
+def real_engine(keep_awake: bool = False) -> MahimahiSettings:
     """Returns mahimahi, or skips the test, loudly."""
     try:
         diagnose()
     except KneepointError as error:
         pytest.skip(f"NOT TESTED in real mahimahi: {error}")
-    return MahimahiSettings.of(build, busy_us, keep_awake=True)
+    return MahimahiSettings.of(ROOT / "build", _PATIENT_US, keep_awake=keep_awake)
 
 
-def kernel_engine(build: Path = ROOT / "build") -> KernelSettings:
+def kernel_engine() -> KernelSettings:
     """Returns the kernel's own TCP, or skips the test, loudly."""
     try:
         diagnose_kernel()
     except KneepointError as error:
         pytest.skip(f"NOT TESTED on the kernel's own TCP: {error}")
-    return KernelSettings.of(build)
+    return KernelSettings.of(ROOT / "build")
 
 
 def write_traces(folder: Path, trace: str) -> dict[str, dict[str, str]]:

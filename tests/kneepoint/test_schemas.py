@@ -1,6 +1,7 @@
 """The schemas of the configuration are current, and every shipped file conforms to them."""
 
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ def schema_of(path: Path) -> Path:
     return path.parent / path.read_text().splitlines()[0].partition("$schema=")[2]
 
 
+@cache
+def validator_of(schema: Path) -> Draft202012Validator:
+    content = json.loads(schema.read_text())
+    Draft202012Validator.check_schema(content)
+    return Draft202012Validator(content)
+
+
 @pytest.mark.parametrize("name", schemas.FILES)
 def test_schema_is_that_of_the_models(name: str) -> None:
     """`python -m docs.schemas` writes them anew."""
@@ -27,9 +35,7 @@ def test_schema_is_that_of_the_models(name: str) -> None:
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_shipped_file_is_valid(path: Path) -> None:
-    schema = json.loads(schema_of(path).read_text())
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(yaml.safe_load(path.read_text()))
+    validator_of(schema_of(path)).validate(yaml.load(path.read_text(), yaml.CSafeLoader))
 
 
 @pytest.mark.parametrize(
@@ -44,5 +50,4 @@ def test_shipped_file_is_valid(path: Path) -> None:
     ],
 )
 def test_mistake_is_invalid(name: str, mistake: object) -> None:
-    schema = json.loads((schemas.FOLDER / f"{name}.json").read_text())
-    assert not Draft202012Validator(schema).is_valid(mistake)
+    assert not validator_of(schemas.FOLDER / f"{name}.json").is_valid(mistake)

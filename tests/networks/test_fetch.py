@@ -281,6 +281,7 @@ def make_mirror(mirror: Path) -> None:
 
 
 @needs_apt
+@pytest.mark.slow
 @pytest.mark.network
 def test_debian_source_gives_every_listed_trace(tmp_path: Path) -> None:
     catalogue = load_trace_catalogue(ROOT / "config" / "config.yaml")

@@ -20,6 +20,7 @@ from kneepoint.search.guided import (
     CANDIDATES,
     MIN_REAL_RUNS,
     PATHS,
+    Effort,
     EmulatedGuide,
 )
 from kneepoint.search.leaders import CLEAR, Leader
@@ -84,6 +85,11 @@ def world(shift: float = 0.0, factor: float = 1.0) -> Behaviour:
         return RunRecord.measured(spec, metrics)
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def _few_emulated_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guided, "EFFORT", Effort(starts=1, further=100))
 
 
 @pytest.fixture
@@ -206,8 +212,8 @@ def test_several_starts_find_a_peak_that_one_misses(
         return replace(world()(spec), power=30 + 10 * float(np.exp(-off)))
 
     found = []
-    for starts in (1, guided.EFFORT.starts):
-        monkeypatch.setattr(guided, "EFFORT", guided.Effort(starts=starts))
+    for starts in (1, Effort().starts):
+        monkeypatch.setattr(guided, "EFFORT", Effort(starts=starts, further=100))
         space = {"window": {"low": 2, "high": 1000}}
         job = open_job(FakeEngine(steep), space=space, sampler={"kind": "random", "trials": 10})
         perform(job)

@@ -143,7 +143,7 @@ def tables(folder: Path, planned: StudyPlan, trials: list[FinishedTrial]) -> tup
 def test_order_of_completion_makes_no_difference(tmp_path: Path, name: str) -> None:
     results = set()
     planned = study(name)
-    for order in range(5):
+    for order in range(3):
         folder = tmp_path / str(order)
         trials = search(folder, planned, FakeEngine(), order)
         results.add(tables(folder, planned, trials))
@@ -157,7 +157,7 @@ def test_study_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, name
     whole = FakeEngine()
     planned = study(name)
     reference = tables(tmp_path / "ref", planned, search(tmp_path / "ref", planned, whole))
-    for after in range(0, len(whole.ran), 1 + len(whole.ran) // 13):
+    for after in range(0, len(whole.ran), 1 + len(whole.ran) // 6):
         folder = tmp_path / str(after)
         engine = FakeEngine()
 

@@ -16,6 +16,7 @@ from kneepoint.common.study_record import BestTrial, StudyRecord
 from kneepoint.search.readable import with_unit
 from kneepoint.search.storage_copy import (
     FILE,
+    main,
     open_storage,
     sync,
     write_sqlite,
@@ -24,7 +25,6 @@ from kneepoint.search.study import search
 from kneepoint.search.trial_log import TRIAL_LOG
 from tests.conftest import ROOT
 from tests.experiments.fakes import FakeEngine, followed
-from tests.programs import run_module
 from tests.search import many_kinds
 from tests.search.many_kinds import add, trial
 from tests.search.test_loop import study
@@ -242,11 +242,13 @@ def test_unusable_storage_is_one_line_without_secrets(url: str) -> None:
     assert SECRET not in str(raised.value)
 
 
-def test_the_file_is_of_the_project_wherever_it_is_asked_for(tmp_path: Path) -> None:
+def test_the_file_is_of_the_project_wherever_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "config.yaml").write_text("seed: 1\n")
     many_kinds.write(tmp_path / "results")
-    words = ("--config", str(tmp_path / "config.yaml"))
-    done = run_module("kneepoint.search.storage_copy", *words, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.argv", ["copy", "--config", str(tmp_path / "config.yaml")])
+    main()
     storage = RDBStorage(f"sqlite:///{tmp_path / 'results' / FILE}")
     assert len(optuna.get_all_study_names(storage)) == 2

@@ -313,7 +313,8 @@ def test_an_entry_with_another_score_for_the_same_seed_is_not_ranked(
         "timestamp_ack_received) {",
         """timestamp_ack_received) {
   __asm__ volatile("rdrand %0" : "=r"(drawn));
-  drawn = 3 + drawn % 40;""",
+  static const unsigned least = 3 + drawn % 400;  // a window for the run, or the queue hides it
+  drawn = least + drawn % 40;""",
     )
     found = contest_run.score(entries, silent)
     assert ranked(found) == RANKED
