@@ -448,6 +448,12 @@ def results(**more: Any) -> MadeUp:
 
 
 @cache
+def real_results() -> MadeUp:
+    """All results of the emulator, and all real results."""
+    return results(**of_questions("real_parts"))
+
+
+@cache
 def _whole() -> MadeUp:
     return MadeUp(**_parts(), **of_questions("parts"))
 

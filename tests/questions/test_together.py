@@ -45,8 +45,7 @@ def test_a_sweep_has_the_published_rows_beside_it() -> None:
 
 @with_all("audit", "real")
 def test_best_settings_know_what_was_published() -> None:
-    made = synthetic.results(**synthetic.of_questions("real_parts"))
-    every = with_derived(synthetic.analysed(made))["confirmed"]
+    every = with_derived(synthetic.analysed(synthetic.real_results()))["confirmed"]
     wrong = every[every["origin"] == "contradicted"]
     assert wrong[["printed_table", "printed_row"]].to_numpy().tolist() == [["001-fixed-window", 7]]
     rows = every.drop(wrong.index).reset_index(drop=True)
@@ -66,7 +65,7 @@ OF_REAL_RUNS = {
 @with_all("audit", "over_time", "probe", "real", "repeatability", "searches", "sweeps")
 def test_real_results_mix_with_no_other_section() -> None:
     emulated = told(synthetic.results())
-    report = told(synthetic.results(**synthetic.of_questions("real_parts")))
+    report = told(synthetic.real_results())
     assert {*report.names} - {*emulated.names} == OF_REAL_RUNS
     assert [name for name in report.names if name not in OF_REAL_RUNS] == emulated.names
     for section in ("repeatability", "one-parameter", "search-best_window"):

@@ -6,7 +6,6 @@ from kneepoint.analysis.results import Results, Searched
 from kneepoint.questions.calibration import tables
 from tests.analysis import synthetic
 from tests.analysis.real_runs import ask_for_real_runs, run_for_real
-from tests.questions.calibration import made_up
 from tests.questions.test_together import with_all
 from tests.reports.told import told
 
@@ -27,8 +26,7 @@ def test_a_fit_is_read_where_there_is_one(workspace: Path) -> None:
 
 @with_all("real")
 def test_tables_have_the_best_first() -> None:
-    of_others = synthetic.of_questions("real_parts")
-    report = told(synthetic.results(**{**of_others, **made_up.real_parts()}))
+    report = told(synthetic.real_results())
     assert report.rows("waits")[3] == ("8", "0.069", "0.055", "0.1")
     assert report.head("calibration")[-1] == "Misfit"
     assert report.rows("calibration")[0][:2] == ("0", "50")

@@ -4,7 +4,7 @@ from tests.questions.held_out.gains import simulate
 
 
 def test_reports_of_no_gain_claim_none_and_their_intervals_cover_it() -> None:
-    found = simulate(60)
+    found = simulate(40)
     assert found["better"] <= 0.05
     assert 0.93 <= found["covered"] <= 0.97
     assert found["seeds alone"] < 0.5, "these are no evidence for other networks"

@@ -58,5 +58,5 @@ def test_a_damaged_probe_is_named(workspace: Path, text: str) -> None:
 
 
 def test_the_report_has_the_level_that_differs() -> None:
-    report = told(synthetic.results(**made_up.real_parts()))
+    report = told(synthetic.real_results())
     assert "throughput_mbps is 3.5" in report.rows("probe-levels")[-1][-1]

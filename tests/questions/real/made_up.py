@@ -103,10 +103,6 @@ def real_parts() -> dict[str, Any]:
 
 
 def results(**more: Any) -> synthetic.MadeUp:
-    """The emulator's results, and all real results."""
-    return _whole().but(**more) if more else _whole()
-
-
-@cache
-def _whole() -> synthetic.MadeUp:
-    return synthetic.results(**synthetic.of_questions("real_parts"))
+    """The emulator's results, and all real results, some of which may be others."""
+    whole = synthetic.real_results()
+    return whole.but(**more) if more else whole
