@@ -20,6 +20,8 @@ pytest_plugins = ["tests.fixtures"]
 
 
 REAL_TIME = "pytest.mark.real_time"
+SHARED = (REAL_TIME, "finished_workflow", "objects: dict[str, Path]", "scripts: Path")
+"""Files with one of these texts share a process: the mark, or a fixture that takes seconds."""
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -74,8 +76,7 @@ def _tasks(pid: int) -> Iterator[int]:
 @cache
 def _group(path: str) -> str:
     text = (ROOT / path).read_text()
-    shared = (REAL_TIME, "finished_workflow")
-    return next((each for each in shared if each in text), path)
+    return next((each for each in SHARED if each in text), path)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,6 @@
-"""Fixtures of several folders of tests: links, and entries that run on them."""
+"""Fixtures of several folders of tests: links, entries that run on them, mahimahi's scripts."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from kneepoint.common.files import sha256_of
 from kneepoint.entries.build import Compiler
 from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import EntryBuilder
+from kneepoint.networks.apt import unpack_debian_package
 from kneepoint.networks.config import TraceSources, load_trace_catalogue
 from kneepoint.networks.fetch import (
     cache_folder_of,
@@ -66,3 +68,23 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "shim_probe": build_entry(SOURCES / "shim_probe.cc", folder, *flags),
         "attacks": build_entry(ATTACKS, folder, "-std=c++20", f"-I{ROOT / 'controllers'}"),
     }
+
+
+@pytest.fixture(scope="session")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with mm-throughput-graph, mm-delay-graph and a gnuplot.
+
+    The scripts themselves print the figures; gnuplot only draws, and fails on some machines. Our
+    stand-in draws nothing.
+    """
+    if not shutil.which("perl"):
+        pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
+    work = tmp_path_factory.mktemp("mahimahi")
+    try:
+        folder = unpack_debian_package("mahimahi", work.resolve()) / "usr/bin"
+    except KneepointError as error:
+        pytest.skip(f"NOT TESTED against mahimahi's scripts: {error}")
+    gnuplot = folder / "gnuplot"
+    gnuplot.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    gnuplot.chmod(0o755)
+    return folder

@@ -11,7 +11,7 @@ import pytest
 from kneepoint.networks.traffic import LINUX
 from tests.controllers.emulator import EMULATE
 
-SECONDS = 60
+SECONDS = 30
 TRACE = "1\n"
 """A packet each millisecond."""
 

@@ -2,41 +2,18 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from kneepoint.common.errors import KneepointError
-from kneepoint.networks.apt import unpack_debian_package
 from tests.controllers.emulator import Link, emulate
 
 SETTINGS = [
     ("fixed_window", {"window": 12}),
     ("delay_threshold", {}),
 ]
-
-
-@pytest.fixture(scope="session")
-def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with mm-throughput-graph, mm-delay-graph and a gnuplot.
-
-    The scripts themselves print the figures; gnuplot only draws, and fails on some machines. Our
-    stand-in draws nothing.
-    """
-    if not shutil.which("perl"):
-        pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
-    work = tmp_path_factory.mktemp("mahimahi")
-    try:
-        folder = unpack_debian_package("mahimahi", work.resolve()) / "usr/bin"
-    except KneepointError as error:
-        pytest.skip(f"NOT TESTED against mahimahi's scripts: {error}")
-    gnuplot = folder / "gnuplot"
-    gnuplot.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    gnuplot.chmod(0o755)
-    return folder
 
 
 def _printed(scripts: Path, *command: str) -> str:

@@ -52,6 +52,7 @@ def test_setup_refuses_a_python(tmp_path: Path, script: str, message: str) -> No
     assert not (tmp_path / "venv").exists()
 
 
+@pytest.mark.slow
 def test_an_environment_that_was_interrupted_is_made_anew(tmp_path: Path) -> None:
     """Python's own venv has no pip until its last step."""
     environment = tmp_path / "env"

@@ -129,7 +129,7 @@ def test_honest_tables_raise_no_alarm_in_many_seeds_and_few_where_they_replay_ba
 # Planting wrong numbers -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("factor", [0.1, 0.75, 1.33, 10.0])
+@pytest.mark.parametrize("factor", [0.75, 1.33])
 @pytest.mark.parametrize("metric", [THROUGHPUT, SIGNAL_DELAY])
 @pytest.mark.parametrize(
     "table", ["001-fixed-window", "004-fixed-window", "001-aimd", "004-bounded-aimd"]
@@ -381,8 +381,7 @@ def test_rows_that_were_selected_or_that_the_report_leaves_open_say_so() -> None
 # Runs that are no evidence ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("row", [0, 5])  # with and without a wrong number in the same row
-@pytest.mark.parametrize("name", list(LIMITS))
+@pytest.mark.parametrize(("name", "row"), [*((name, 0) for name in LIMITS), ("loss", 5)])
 def test_a_row_has_no_evidence_where_our_runs_flood_or_are_at_their_bound_or_stand_still(
     name: str, row: int
 ) -> None:

@@ -36,7 +36,7 @@ LAW = parse(
     "q = ewma(owd, 0.5); t = 10 * exp(clip(log(rate(1) / rate(9)), -1, 1)); e = (t - q) / t; "
     "w = w + w ** -0.5 if e > 0 else w - 0.5 * (1 + min(-e, 8)); window = w if q < t else 0.9 * w"
 )
-SMALL = EvolutionEffort(rounds=2, trials=32, tuned=2, longer=2)
+SMALL = EvolutionEffort(rounds=2, trials=16, tuned=1, longer=2)
 
 
 def test_children_are_rules_like_their_parents_and_new() -> None:

@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 from kneepoint.tools.import_files.read import read_measurements
-from tests.controllers.test_mahimahi_graphs import expect_printed, scripts
-from tests.tools.import_files.test_imported import FILES, link_log_of
-
-__all__ = ["scripts"]  # a fixture
+from tests.controllers.test_mahimahi_graphs import expect_printed
+from tests.tools.import_files.test_imported import link_log_of
 
 
-@pytest.mark.parametrize("seed", FILES)
+@pytest.mark.parametrize("seed", range(4))
 def test_scripts_print_what_import_reads(scripts: Path, tmp_path: Path, seed: int) -> None:
     log = tmp_path / "cubic-1.log"
     log.write_text(link_log_of(seed, with_drops=False))
