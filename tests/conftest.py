@@ -14,14 +14,13 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from tests.analysis.workspace import finish, make_workspace
+from tests.once import made_once
 
 ROOT = Path(__file__).parent.parent
 pytest_plugins = ["tests.fixtures"]
 
 
 REAL_TIME = "pytest.mark.real_time"
-SHARED = (REAL_TIME, "finished_workflow", "objects: dict[str, Path]", "scripts: Path")
-"""Files with one of these texts share a process: the mark, or a fixture that takes seconds."""
 
 
 class FileScheduling(LoadScopeScheduling):  # type: ignore[misc]
@@ -76,7 +75,8 @@ def _tasks(pid: int) -> Iterator[int]:
 @cache
 def _group(path: str) -> str:
     text = (ROOT / path).read_text()
-    return next((each for each in SHARED if each in text), path)
+    shared = (REAL_TIME, "finished_workflow")
+    return next((each for each in shared if each in text), path)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -132,10 +132,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small configuration and its results, which tests copy."""
     if not (ROOT / "build/emulate").exists():
         pytest.skip("NOT TESTED: build/emulate is missing; run `make build`")
-    folder = tmp_path_factory.mktemp("finished")
     with chdir(ROOT):
-        finish(folder)
-    return folder
+        return made_once(tmp_path_factory, "finished", finish)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from kneepoint.networks.fetch import (
 from tests.conftest import ROOT
 from tests.controllers.emulator import Link, write_small_link
 from tests.entries.building import ENTRY, SOURCES, build_entry, build_sender
+from tests.once import made_once, shared_folder
 
 CONTEST = ("Verizon-LTE-short.down", "Verizon-LTE-short.up")
 ATTACKS = ROOT / "tests/entries/attacks/attacks.cc"
@@ -53,7 +54,7 @@ def small_link(tmp_path: Path) -> Link:
 def builder(tmp_path_factory: pytest.TempPathFactory) -> EntryBuilder:
     """Builds entries, each source once, in the standard with the shortest headers."""
     confined = Confined(ROOT / "build/confine")
-    kept = tmp_path_factory.mktemp("kept")
+    kept = shared_folder(tmp_path_factory) / "kept"
     compiler = Compiler(kept, confined, standards=["-std=gnu++14"])
     return EntryBuilder(compiler, sha256_of(ENTRY.read_bytes()), python_digest())
 
@@ -61,13 +62,14 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> EntryBuilder:
 @pytest.fixture(scope="session")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An honest sender, probes and attacks, built; some compilers check buffers by default."""
-    folder = tmp_path_factory.mktemp("entries")
     flags = ("-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2")
-    return {
-        "kit_sender": build_sender(folder, *flags),
-        "shim_probe": build_entry(SOURCES / "shim_probe.cc", folder, *flags),
-        "attacks": build_entry(ATTACKS, folder, "-std=c++20", f"-I{ROOT / 'controllers'}"),
-    }
+
+    def build(folder: Path) -> None:
+        build_sender(folder, *flags).rename(folder / "kit_sender.so")
+        build_entry(SOURCES / "shim_probe.cc", folder, *flags)
+        build_entry(ATTACKS, folder, "-std=c++20", f"-I{ROOT / 'controllers'}")
+
+    return {path.stem: path for path in made_once(tmp_path_factory, "objects", build).iterdir()}
 
 
 @pytest.fixture(scope="session")
@@ -79,12 +81,15 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     if not shutil.which("perl"):
         pytest.skip("NOT TESTED against mahimahi's scripts: there is no perl")
-    work = tmp_path_factory.mktemp("mahimahi")
+
+    def unpack(folder: Path) -> None:
+        programs = unpack_debian_package("mahimahi", folder.resolve()) / "usr/bin"
+        gnuplot = programs / "gnuplot"
+        gnuplot.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+        gnuplot.chmod(0o755)
+        programs.rename(folder / "programs")
+
     try:
-        folder = unpack_debian_package("mahimahi", work.resolve()) / "usr/bin"
+        return made_once(tmp_path_factory, "mahimahi", unpack) / "programs"
     except KneepointError as error:
         pytest.skip(f"NOT TESTED against mahimahi's scripts: {error}")
-    gnuplot = folder / "gnuplot"
-    gnuplot.write_text("#!/bin/sh\nexec cat > /dev/null\n")
-    gnuplot.chmod(0o755)
-    return folder

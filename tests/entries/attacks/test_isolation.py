@@ -1,6 +1,7 @@
 """The isolation of entries, also in static constructors, with and without namespaces."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,13 +127,18 @@ def test_isolation_changes_no_byte(objects: dict[str, Path], small_link: Link) -
     assert run_batch(honest) == run_batch(honest, prefix=_isolated(False))
 
 
-def test_the_end_of_the_emulator_ends_the_entry(objects: dict[str, Path], small_link: Link) -> None:
-    hostile = scenario_of(small_link, objects["attacks"], {"ATTACK": "never_returns"})
+def test_the_end_of_the_emulator_ends_the_entry(
+    objects: dict[str, Path], small_link: Link, tmp_path: Path
+) -> None:
+    attacks = Path(
+        shutil.copy(objects["attacks"], tmp_path)
+    )  # other processes run the shared object
+    hostile = scenario_of(small_link, attacks, {"ATTACK": "never_returns"})
     with subprocess.Popen([EMULATE, "--batch"], stdin=subprocess.PIPE) as emulator:
         assert emulator.stdin is not None
         # Runs are short: on a busy host, a single run may end before the test observes it.
         emulator.stdin.write(30 * (json.dumps({"scenario": hostile}).encode() + b"\n"))
         emulator.stdin.flush()
-        wait_until(lambda: are_running(str(objects["attacks"])))
+        wait_until(lambda: are_running(str(attacks)))
         emulator.kill()
-    wait_until(lambda: not are_running(str(objects["attacks"])))
+    wait_until(lambda: not are_running(str(attacks)))
