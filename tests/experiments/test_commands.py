@@ -12,7 +12,7 @@ from kneepoint.runs.results import RUNS, TRIALS
 from tests.conftest import ROOT
 from tests.experiments.wire import NETWORK, command, prepare_wire, write
 from tests.experiments.wire import STUDY as WINDOWS
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 EMULATE = ROOT / "build" / "emulate"
 
@@ -69,10 +69,10 @@ def test_study_writes_its_results_which_are_verified(
             assert text.encode() not in (folder / "out/windows" / name).read_bytes()
 
     options = ("verify", "--config", folder / "config/config.yaml")
-    sound = run_module("kneepoint", *options, cwd=ROOT)
+    sound = run_kneepoint(*options, cwd=ROOT)
     assert (sound.returncode, sound.stdout[:12]) == (0, "windows: val")
     (folder / "out/windows/trials.parquet").unlink()
-    broken = run_module("kneepoint", *options, cwd=ROOT)
+    broken = run_kneepoint(*options, cwd=ROOT)
     assert broken.returncode == 1
     assert "windows: trials.parquet is missing (" in broken.stdout
 

@@ -7,7 +7,7 @@ import pandas as pd
 from kneepoint.common.code import ROOT
 from kneepoint.runs.load import load_workflow
 from kneepoint.tools.field.command import CONFIG, by_rfc9743
-from tests.programs import run_module
+from tests.programs import run_kneepoint
 
 METRICS = {"ping": ["rtt_mean_ms"], "first": ["goodput_mbps", "loss"]}
 
@@ -65,6 +65,6 @@ def test_a_controller_is_told_by_the_headings_of_rfc_9743() -> None:
 
 
 def test_a_controller_that_is_not_compared_is_refused() -> None:
-    result = run_module("kneepoint", "field", "--rfc9743", "coppa", cwd=ROOT)
+    result = run_kneepoint("field", "--rfc9743", "coppa", cwd=ROOT)
     assert (result.returncode, result.stdout) == (2, "")
     assert all(word in result.stderr for word in ("--rfc9743 coppa", "field.yaml", "'copa'?"))
