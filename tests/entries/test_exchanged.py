@@ -272,7 +272,13 @@ BAD_ARCHIVES = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_ARCHIVES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if "and-key" in name else name
+        for name in BAD_ARCHIVES
+    ],
+)
 def test_an_archive_costs_at_most_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -124,13 +124,30 @@ _LOST = {
 }
 
 
+_OF_EACH_KIND = (
+    *("open_file", "number", "hidden_clock", "own_filter", "start_program", "thread", "memory"),
+    *("own_code", "endless_loop", "sleeps", "read_past_the_cache", "own_file", "own_report"),
+    *("timer", "library_of_the_system", "descriptors"),
+)
+
+
 @pytest.mark.attacks
-def test_attacks_lose_their_own_runs_only(small_link: Link, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "attacks",
+    [
+        pytest.param(_OF_EACH_KIND, id="of each kind"),
+        pytest.param((*_LOST,), id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_attacks_lose_their_own_runs_only(
+    attacks: tuple[str, ...], small_link: Link, tmp_path: Path
+) -> None:
     def hostile(attack: str, secret: Path) -> dict[str, Any]:
         return _scenario(small_link, "attacks", {"ATTACK": attack, "SECRET": str(secret)})
 
     honest = _scenario(small_link, "controller", _HONEST)
-    require_lost(_LOST, hostile, honest, tmp_path)
+    expected = {attack: _LOST[attack] for attack in attacks}
+    require_lost(expected, hostile, honest, tmp_path)
 
 
 @pytest.mark.attacks
