@@ -176,7 +176,6 @@ def _template_of(error: BaseException) -> str:
     return found[-1] if found else ""
 
 
-@cache
 def environment(config: Path | None = None) -> jinja2.Environment:
     """Returns an environment that loads the report's and, by folder, other templates.
 

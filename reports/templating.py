@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from types import CodeType
 
 import jinja2
+from jinja2.bccache import Bucket
 from markupsafe import Markup, escape
 
 from kneepoint.analysis import labels
@@ -45,6 +47,23 @@ def joined(items: Iterable[object]) -> Markup:
     return Markup(" and ").join(filter(None, [Markup(", ").join(texts[:-1]), *texts[-1:]]))
 
 
+class _Compiled(jinja2.BytecodeCache):
+    """The compiled templates of this process: a contest writes a page for each entry."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code:
+            self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
 def templates_in(folder: Path) -> jinja2.Environment:
     """Returns an environment whose values are escaped, and whose unknown names are errors."""
     environment = jinja2.Environment(
@@ -54,6 +73,7 @@ def templates_in(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
         finalize=literal,
+        bytecode_cache=_COMPILED,
     )
     environment.filters |= {
         "count": labels.count,
