@@ -167,10 +167,9 @@ def extract(file: IO[bytes], into: Path) -> None:
             file.seek(0)
             _unpack_tar(file, taken)
         taken.write_links()
-    except KneepointError:
-        raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+        if is_full or isinstance(error, KneepointError):
             raise
         problem = str(error) or type(error).__name__
         raise KneepointError(f"the archive is damaged ({problem})") from None

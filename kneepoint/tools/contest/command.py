@@ -16,7 +16,7 @@ from kneepoint.cli import (
     subcommand,
 )
 from kneepoint.cli.entries import open_builder, trust_option
-from kneepoint.cli.runs import description_of, engine_of, make_what_is_missing
+from kneepoint.cli.runs import description_of, engine_of, make_what_is_missing, prepared_network
 from kneepoint.common.columns import columns
 from kneepoint.common.config_file import read_config
 from kneepoint.common.errors import KneepointError, fault_of
@@ -30,7 +30,6 @@ from kneepoint.engines.limits import LIMITS
 from kneepoint.entries.build import Budget
 from kneepoint.entries.collect import find_submissions, require_folder_of_entries
 from kneepoint.entries.entries import Sender
-from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.load import load_workflow
 from kneepoint.search.behaviour import Known, known_families
 from kneepoint.tools.contest.aliases import read_key
@@ -133,16 +132,11 @@ def command(
                 csv_of(found) if as_csv else text_of(found, path_for_caller(folder / PAGE)),
                 as_json,
             )
-        except KneepointError as error:
-            if not is_watching:
-                raise
-            click.echo(f"error: {error}", err=True)  # the next submission may correct the error
-        except OSError:
-            raise
         except Exception as error:
-            if not is_watching:
+            if not is_watching or isinstance(error, OSError):
                 raise
-            click.echo(f"error: report it: {fault_of(error)}", err=True)
+            said = error if isinstance(error, KneepointError) else f"report it: {fault_of(error)}"
+            click.echo(f"error: {said}", err=True)  # the next submission may correct the error
 
     if is_watching:
         watch(entries, score, interval_s=2, is_over=lambda: False)
@@ -198,7 +192,7 @@ def open_contest(
         controller = catalogue.controller(each.controller, where)
         complete = controller.complete(each.parameters, where)
         ours.append(Sender(_name_of(each, contest), controller=(controller, complete)))
-    networks = [PreparedNetwork.load(description_of(name)) for name in contest.networks]
+    networks = [prepared_network(name) for name in contest.networks]
     titles = {name: read_json(description_of(name))["title"] for name in contest.networks}
     if seed:
         networks = [
