@@ -80,8 +80,10 @@ def _open(folder: int, path: str, flags: int, resolve: int) -> int:
     if descriptor >= 0:
         return descriptor
     number = ctypes.get_errno()
-    if number == errno.ENOSYS:
-        raise MachineError("this kernel has no openat2; use Linux 5.6 or later")
+    if number in (errno.ENOSYS, errno.EPERM):
+        raise MachineError(
+            "this host has no openat2; use Linux 5.6 or later, or a container that permits it"
+        )
     if number == errno.EAGAIN:  # a folder was moved meanwhile, which the owner may repeat forever
         number = errno.EXDEV
     raise OSError(number, os.strerror(number))

@@ -1,5 +1,6 @@
 """Submissions are not trusted: no file leaves its folder, and sizes are limited."""
 
+import ctypes
 import errno
 import io
 import os
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.code import ROOT
-from kneepoint.common.errors import KneepointError
+from kneepoint.common.errors import KneepointError, MachineError
 from kneepoint.common.files import private_folder
 from kneepoint.entries import (
     collect,
@@ -141,6 +142,35 @@ def test_unreadable_files_are_named_and_faults_of_the_machine_are_not(
     monkeypatch.setattr(untrusted, "reading", fail)
     with pytest.raises(kind, match=r"a\.cc: Perm" if kind is KneepointError else "No space"):
         unpack.copy_tree(tmp_path / "x", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "words"),
+    [
+        (errno.EPERM, MachineError, "Linux 5.6"),
+        (errno.ENOSYS, MachineError, "Linux 5.6"),
+        (errno.EAGAIN, KneepointError, "link"),
+    ],
+)
+def test_a_host_without_the_call_is_at_fault_and_a_race_is_the_entrys(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    code: int,
+    kind: type[Exception],
+    words: str,
+) -> None:
+    """A folder that its owner moves all the time must not end a contest."""
+
+    class Kernel:
+        def syscall(self, *_: object) -> int:
+            ctypes.set_errno(code)
+            return -1
+
+    with untrusted.opened(tmp_path) as root:
+        monkeypatch.setattr(untrusted, "_libc", Kernel())
+        with pytest.raises(kind, match=words) as raised:
+            unpack.copy_folder(root, tmp_path / "out")
+    assert isinstance(raised.value, MachineError) == (kind is MachineError)
 
 
 def test_a_name_that_changes_is_never_followed_out(tmp_path: Path) -> None:
