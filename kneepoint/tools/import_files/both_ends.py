@@ -13,7 +13,6 @@ from heapq import merge
 from itertools import combinations
 from typing import IO, Any, BinaryIO, cast
 
-from kneepoint.common.errors import KneepointError
 from kneepoint.tools.import_files.byte_ranges import ByteRanges, Match
 from kneepoint.tools.import_files.copies import Copies
 from kneepoint.tools.import_files.headers import Packet, back_of, name_of
@@ -48,15 +47,20 @@ def join_ends(measurements: Sequence[Measurement]) -> list[Measurement]:
             continue
         shared = set(one.passed) & set(other.passed)
         if not shared:
-            _refuse_translated(one, other)
+            with FORMAT.naming(one.path):
+                _refuse_translated(one, other)
         if not any(_is_same(one.passed[flow], other.passed[flow]) for flow in shared):
             continue
         # The sender's end sees the whole RTT.
         first, second = sorted((one, other), key=lambda each: -_rtt_ms(each))
         is_known = _rtt_ms(first) > _rtt_ms(second)
-        both = _joined(first, second, is_known) or _joined(second, first, False)
-        if both is None:
-            raise _unmatched(first, second, "the same flow, but different packets")
+        with FORMAT.naming(second.path):
+            with FORMAT.naming(first.path):
+                both = _joined(first, second, is_known)
+            both = both or _joined(second, first, False)
+        with FORMAT.naming(first.path):
+            if both is None:
+                raise _unmatched(second, "the same flow, but different packets")
         found[found.index(first if both.path == first.path else second)] = both
         found = [each for each in found if each not in (one, other)]
     return found
@@ -84,13 +88,11 @@ def _refuse_translated(one: Capture, other: Capture) -> None:
         for alias, own in other.passed.items():
             if passed.has_first and own.has_first and _is_same(passed, own):
                 names = f"{name_of(flow)} is {name_of(alias)} in {other.path}"
-                why = f"{names}: capture where addresses are not translated"
-                raise FORMAT.refuse(one.path, why)
+                raise UnreadableError(f"{names}: capture where addresses are not translated")
 
 
-def _unmatched(sender: Capture, receiver: Capture, what: str) -> KneepointError:
-    return FORMAT.refuse(
-        sender.path,
+def _unmatched(receiver: Capture, what: str) -> UnreadableError:
+    return UnreadableError(
         f"{receiver.path} has {what}; offloads may have merged them, or tcpdump dropped some: "
         f"capture both again, first {OFFLOADS_OFF}",
     )
@@ -206,28 +208,28 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
     with tempfile.TemporaryFile() as log:
         ends = _match(sender, receiver, numbers, log)
         if ends.backward > ends.forward / 100 and (is_known or ends.backward <= ends.forward):
-            why = f"packets came to {receiver.path} before they left; correct a clock: editcap -t"
-            raise FORMAT.refuse(sender.path, why)
+            raise UnreadableError(
+                f"packets came to {receiver.path} before they left; correct a clock: editcap -t"
+            )
         if ends.forward <= ends.backward or 2 * ends.forward_bytes < ends.came_bytes:
             return None
         if ends.unseen_bytes > _MAX_UNSEEN * ends.came_bytes:
             share = ends.unseen_bytes / ends.came_bytes
-            raise _unmatched(sender, receiver, f"{share:.1%} of bytes that this capture lacks")
+            raise _unmatched(receiver, f"{share:.1%} of bytes that this capture lacks")
         if not ends.greatest_s:
-            why = f"{receiver.path} is the same, at the same times; give each capture once"
-            raise FORMAT.refuse(sender.path, why)
+            raise UnreadableError(
+                f"{receiver.path} is the same, at the same times; give each capture once"
+            )
         if (unseen := len(ends.back.unseen)) > max(_FEW, _MAX_UNSEEN * ends.back.came):
-            why = f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
-            raise FORMAT.refuse(sender.path, why)
-        try:
-            found = measurement_of(_judged(log, ends, receiver))
-        except UnreadableError as error:
-            raise FORMAT.refuse(sender.path, str(error)) from None
+            raise UnreadableError(
+                f"{unseen} packets came from {receiver.path}, which lacks them: {DROPPED}"
+            )
+        found = measurement_of(_judged(log, ends, receiver))
     joined = []
     for flow in found.flows:
         own = sender.flows[0 if flow["name"] == "all" else int(str(flow["name"]))]
         if flow["name"] != "all":
-            _refuse_late(sender, receiver, cast(Any, flow["delay_p50_ms"]), cast(Any, own))
+            _refuse_late(receiver, cast(Any, flow["delay_p50_ms"]), cast(Any, own))
         joined.append({**own, **flow, "name": own["name"]})
     metrics, absent = dict(found.metrics), found.absent
     if ends.parts or "packets_sent" not in sender.metrics:
@@ -249,14 +251,11 @@ def _joined(sender: Capture, receiver: Capture, is_known: bool) -> Measurement |
     )
 
 
-def _refuse_late(
-    sender: Capture, receiver: Capture, delay_ms: float | None, own: Mapping[str, float]
-) -> None:
+def _refuse_late(receiver: Capture, delay_ms: float | None, own: Mapping[str, float]) -> None:
     """Refuses captures whose one-way delay far exceeds the RTT: a clock is wrong."""
     rtt_ms = own.get("rtt_p95_ms", float("inf"))
     if delay_ms is not None and delay_ms > 2 * rtt_ms + 1:
-        raise FORMAT.refuse(
-            sender.path,
+        raise UnreadableError(
             f"packets took {delay_ms:g} ms to {receiver.path}, and were acknowledged after "
             f"{rtt_ms:g} ms; correct a clock: editcap -t",
         )

@@ -81,17 +81,19 @@ class Format:
 
     def read(self, path: Path, stream: BinaryIO) -> list[Measurement]:
         """Returns the measurements of a file; raises KneepointError if it cannot be read."""
-        try:
+        with self.naming(path):
             found = self.parse(path, stream)
-        except UnreadableError as error:
-            raise self.refuse(path, str(error)) from None
         return [
             each if each.format else replace(each, path=path, format=self.name) for each in found
         ]
 
-    def refuse(self, path: Path, why: str) -> KneepointError:
-        """Returns the error for an unusable file of this format."""
-        return KneepointError(f"{path}: {self.name}, but {why}")
+    @contextmanager
+    def naming(self, path: Path) -> Iterator[None]:
+        """Adds the file and the format to an UnreadableError, which becomes a KneepointError."""
+        try:
+            yield
+        except UnreadableError as error:
+            raise KneepointError(f"{path}: {self.name}, but {error}") from None
 
 
 @contextmanager
