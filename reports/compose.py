@@ -10,31 +10,17 @@ import jinja2
 from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
-from kneepoint.analysis import (
-    labels,
-    link_log,
-)
+from kneepoint.analysis import labels, link_log
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.labels import is_known
-from kneepoint.analysis.metrics import (
-    FIGURES,
-    METRICS,
-    SHOWN,
-    as_printed,
-    printed,
-)
+from kneepoint.analysis.metrics import FIGURES, METRICS, SHOWN, as_printed, printed
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import Tables
 from kneepoint.config.report import Report, Section
 from kneepoint.config.workflow import FOLDERS
 from kneepoint.engines.limits import LIMITS
 from kneepoint.reports import blocks, formats, parts, rows
-from kneepoint.reports.document import (
-    RUN_DIGITS,
-    Document,
-    document,
-    user_text,
-)
+from kneepoint.reports.document import RUN_DIGITS, Document, document, user_text
 from kneepoint.reports.templating import element, joined, literal, templates_in
 from kneepoint.runs.question import FOLDER, modules
 from kneepoint.stats.paired import min_pairs

@@ -22,13 +22,7 @@ from kneepoint.analysis.schema import NAMES, tables_in
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.notes import seal
 from kneepoint.common.tables import Tables
-from kneepoint.reports.figures import (
-    PART_OF,
-    drawn,
-    kind_of,
-    module_of,
-    style,
-)
+from kneepoint.reports.figures import PART_OF, drawn, kind_of, module_of, style
 
 Drawing = Callable[[], Figure]
 _IMAGE_DPI = 150

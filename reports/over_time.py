@@ -9,12 +9,7 @@ from kneepoint.analysis import link_log, over_time
 from kneepoint.analysis.flow_log import mean_window, read_flow_log
 from kneepoint.analysis.frames import Record
 from kneepoint.common.files import private_folder
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec, run_reliably
 from kneepoint.reports.figures import run_over_time, style
 
 

@@ -19,10 +19,7 @@ from kneepoint.analysis.results import Results
 from kneepoint.analysis.schema import STAGES
 from kneepoint.common.errors import unusable
 from kneepoint.common.files import read_json, sha256_of
-from kneepoint.common.made_by import (
-    current_commit,
-    read_made_by,
-)
+from kneepoint.common.made_by import current_commit, read_made_by
 from kneepoint.common.places import BENCHMARKS, BUILT, NETWORKS, TOOL
 from kneepoint.common.tables import read
 from kneepoint.config.workflow import Workflow

@@ -21,16 +21,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
-from kneepoint.engines.catalogue import (
-    Catalogue,
-    Controller,
-    Parameter,
-)
+from kneepoint.engines.base import RunRecord, RunSpec, run_reliably
+from kneepoint.engines.catalogue import Catalogue, Controller, Parameter
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.replay import NoSenderError, Replay
 from kneepoint.runs.seeds import derive_seed

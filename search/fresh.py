@@ -10,11 +10,7 @@ from typing import Any
 from kneepoint.common.study_record import BestTrial
 from kneepoint.config.study import Study
 from kneepoint.engines.limits import LIMITS
-from kneepoint.runs.results import (
-    TRIAL_METRICS,
-    FinishedRun,
-    PlannedRun,
-)
+from kneepoint.runs.results import TRIAL_METRICS, FinishedRun, PlannedRun
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import power_of

@@ -23,18 +23,8 @@ from kneepoint.config.study import EMULATOR
 from kneepoint.config.workflow import CALIBRATED
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
-from kneepoint.runs.results import (
-    RESULTS,
-    FinishedRun,
-    FinishedTrial,
-    means_of,
-    trials_table,
-)
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
+from kneepoint.runs.results import RESULTS, FinishedRun, FinishedTrial, means_of, trials_table
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.leaders import (
@@ -49,12 +39,7 @@ from kneepoint.search.leaders import (
 from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.plan import StudyPlan, summarise
 from kneepoint.search.samplers import make_asker
-from kneepoint.search.study import (
-    best_trial,
-    columns_of,
-    failures,
-    plan_of,
-)
+from kneepoint.search.study import best_trial, columns_of, failures, plan_of
 from kneepoint.stats import Floats
 from kneepoint.stats.posterior import (
     MIN_NOISE,

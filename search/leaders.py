@@ -7,11 +7,7 @@ from itertools import islice
 from typing import Any
 
 from kneepoint.config.study import Power
-from kneepoint.runs.results import (
-    FinishedRun,
-    FinishedTrial,
-    PlannedRun,
-)
+from kneepoint.runs.results import FinishedRun, FinishedTrial, PlannedRun
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import MIN_POWER

@@ -16,11 +16,7 @@ import optuna
 from optuna.trial import Trial, TrialState
 
 from kneepoint.config.study import Power
-from kneepoint.runs.results import (
-    FinishedRun,
-    FinishedTrial,
-    means_of,
-)
+from kneepoint.runs.results import FinishedRun, FinishedTrial, means_of
 from kneepoint.runs.runner import Batch
 from kneepoint.search.objective import value_of_pair
 from kneepoint.search.plan import StudyPlan

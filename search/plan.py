@@ -7,11 +7,7 @@ from typing import Any, TypeVar
 
 from optuna.distributions import BaseDistribution
 
-from kneepoint.config.published import (
-    PublishedRow,
-    PublishedTable,
-    number_on,
-)
+from kneepoint.config.published import PublishedRow, PublishedTable, number_on
 from kneepoint.config.study import (
     NETWORK,
     Bounded,
@@ -29,11 +25,7 @@ from kneepoint.engines.catalogue import Controller
 from kneepoint.engines.entry import Entry
 from kneepoint.engines.expression import Expression
 from kneepoint.networks.fitted_host import column_of_host
-from kneepoint.networks.scenario import (
-    ALONE,
-    PreparedNetwork,
-    Traffic,
-)
+from kneepoint.networks.scenario import ALONE, PreparedNetwork, Traffic
 from kneepoint.networks.searched import SearchedNetworks
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from kneepoint.runs.seeds import derive_seed

@@ -12,11 +12,7 @@ from optuna.trial import FrozenTrial, TrialState, create_trial
 from kneepoint.common.study_record import natural_value
 from kneepoint.common.units import suffix_of, unit_of
 from kneepoint.config.study import Direction, Front
-from kneepoint.runs.results import (
-    OBJECTIVES,
-    TRIAL_METRICS,
-    VIOLATION,
-)
+from kneepoint.runs.results import OBJECTIVES, TRIAL_METRICS, VIOLATION
 from kneepoint.search.loop import BOUND
 
 REPORT = "report.html"

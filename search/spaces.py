@@ -11,11 +11,7 @@ from optuna.distributions import (
 )
 
 from kneepoint.config.published import PublishedRow
-from kneepoint.config.study import (
-    NETWORK,
-    Range,
-    Study,
-)
+from kneepoint.config.study import NETWORK, Range, Study
 from kneepoint.engines.catalogue import Controller
 from kneepoint.networks.declared import declared
 from kneepoint.networks.fitted_host import column_of_host

@@ -20,19 +20,11 @@ from optuna_dashboard import get_note, save_note  # type: ignore[import-untyped]
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from kneepoint.common.errors import (
-    KneepointError,
-    run_command_line,
-    unusable,
-)
+from kneepoint.common.errors import KneepointError, run_command_line, unusable
 from kneepoint.common.files import require_folder
 from kneepoint.common.project import enter
 from kneepoint.runs.settings import read_settings
-from kneepoint.search.readable import (
-    BEST,
-    REPORT,
-    readable_study,
-)
+from kneepoint.search.readable import BEST, REPORT, readable_study
 from kneepoint.search.trial_log import TRIAL_LOG, read_trials
 
 FILE = "studies.sqlite3"

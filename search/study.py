@@ -12,34 +12,16 @@ from optuna.distributions import IntDistribution
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import write_whole
 from kneepoint.common.made_by import require_as_written
-from kneepoint.common.study_record import (
-    BestTrial,
-    FailedTrials,
-    StudyRecord,
-)
+from kneepoint.common.study_record import BestTrial, FailedTrials, StudyRecord
 from kneepoint.common.tables import read
-from kneepoint.config.study import (
-    Front,
-    Study,
-    WorstCase,
-)
+from kneepoint.config.study import Front, Study, WorstCase
 from kneepoint.config.workflow import FLOW_LOG, UPLINK_LOG
 from kneepoint.engines.catalogue import Controller
 from kneepoint.networks.scenario import ALONE, PreparedNetwork
 from kneepoint.runs.job import Job
 from kneepoint.runs.logged import run_logged
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
-from kneepoint.runs.results import (
-    TRIALS,
-    FinishedRun,
-    FinishedTrial,
-    PlannedRun,
-    trials_table,
-)
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
+from kneepoint.runs.results import TRIALS, FinishedRun, FinishedTrial, PlannedRun, trials_table
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search import objective

@@ -16,11 +16,7 @@ from kneepoint.common.errors import KneepointError, unusable, writing
 from kneepoint.common.files import read_json
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import read
-from kneepoint.runs.results import (
-    TRIALS,
-    FinishedTrial,
-    trial_row,
-)
+from kneepoint.runs.results import TRIALS, FinishedTrial, trial_row
 
 TRIAL_LOG = "trials.jsonl"
 

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
-from kneepoint.engines.base import (
-    Engine,
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from kneepoint.engines.base import Engine, EngineSettings, RunRecord, RunSpec, run_reliably
 
 
 class Executor(Protocol):

@@ -12,11 +12,7 @@ from kneepoint.config.workflow import Workflow
 from kneepoint.engines.base import EngineSettings, RunSpec
 from kneepoint.engines.catalogue import Catalogue, Controller
 from kneepoint.engines.registry import settings_of
-from kneepoint.networks.scenario import (
-    ALONE,
-    PreparedNetwork,
-    Traffic,
-)
+from kneepoint.networks.scenario import ALONE, PreparedNetwork, Traffic
 from kneepoint.networks.searched import SearchedNetworks
 from kneepoint.networks.traffic import TrafficFlow
 from kneepoint.runs.cluster import find_cluster, open_cluster

@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Self
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    LOCK_PATIENCE_S,
-    hold_lock,
-    write_whole,
-)
+from kneepoint.common.files import LOCK_PATIENCE_S, hold_lock, write_whole
 from kneepoint.engines.base import RunRecord
 
 VERSION = 2

@@ -7,30 +7,15 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from kneepoint.common.config_file import (
-    complaint_of,
-    names_in,
-    read_config,
-)
+from kneepoint.common.config_file import complaint_of, names_in, read_config
 from kneepoint.common.errors import KneepointError, require_known
 from kneepoint.config.comparison import Comparison, Repeat
 from kneepoint.config.published import load_table
 from kneepoint.config.report import load_section
-from kneepoint.config.study import (
-    NETWORK,
-    Range,
-    Study,
-)
-from kneepoint.config.workflow import (
-    Workflow,
-)
+from kneepoint.config.study import NETWORK, Range, Study
+from kneepoint.config.workflow import Workflow
 from kneepoint.engines.limits import LIMITS
-from kneepoint.networks.config import (
-    Network,
-    changed,
-    load_network,
-    load_trace_catalogue,
-)
+from kneepoint.networks.config import Network, changed, load_network, load_trace_catalogue
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.runs.question import questions, reserved
 from kneepoint.runs.registry import experiments_of

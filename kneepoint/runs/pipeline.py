@@ -16,12 +16,7 @@ import pyarrow as pa
 from kneepoint.common.tables import write
 from kneepoint.engines.base import EngineSettings
 from kneepoint.runs.job import Job
-from kneepoint.runs.results import (
-    FinishedRun,
-    PlannedRun,
-    runs_table,
-    write_summary,
-)
+from kneepoint.runs.results import FinishedRun, PlannedRun, runs_table, write_summary
 from kneepoint.runs.runner import Batch, Runner
 
 RUNS = "runs.parquet"

@@ -13,11 +13,7 @@ from typing import Any
 from kneepoint.common.errors import KneepointError, end_with_error
 from kneepoint.common.files import private_folder, sha256_of
 from kneepoint.common.places import PACKAGE
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.runs.cluster import POLL_S, RAY, Cluster
 from kneepoint.runs.ray_node import Sent, facts_here, run_here
 

@@ -11,15 +11,8 @@ from pathlib import Path
 from kneepoint.common.files import require_folder, sha256_of
 from kneepoint.common.notes import digest_of_input
 from kneepoint.common.places import NETWORKS, SHIPPED
-from kneepoint.config.study import (
-    WorstCase,
-)
-from kneepoint.config.workflow import (
-    CALIBRATED,
-    FLOW_LOG,
-    UPLINK_LOG,
-    Workflow,
-)
+from kneepoint.config.study import WorstCase
+from kneepoint.config.workflow import CALIBRATED, FLOW_LOG, UPLINK_LOG, Workflow
 from kneepoint.engines.limits import LIMITS
 from kneepoint.networks.config import network_file
 from kneepoint.runs.question import Experiment, ExperimentKind, Phase, questions, reserved

@@ -11,16 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from kneepoint.common.files import write_whole
-from kneepoint.common.tables import (
-    Table,
-    column,
-    from_rows,
-    real,
-    struct,
-    table,
-    text,
-    whole,
-)
+from kneepoint.common.tables import Table, column, from_rows, real, struct, table, text, whole
 from kneepoint.config.study import Bounded, Front
 from kneepoint.engines.base import (
     COUNTS,

@@ -4,11 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import FinishedRun, PlannedRun

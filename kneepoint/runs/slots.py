@@ -14,11 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from kneepoint.common.errors import KneepointError, unusable
-from kneepoint.common.files import (
-    hold_lock,
-    read_json,
-    runtime_folder,
-)
+from kneepoint.common.files import hold_lock, read_json, runtime_folder
 from kneepoint.engines.base import (
     PAUSES_S,
     Engine,

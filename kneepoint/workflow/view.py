@@ -6,12 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TextIO
 
-from kneepoint.workflow.states import (
-    State,
-    failure_of,
-    summary_of,
-    table_of,
-)
+from kneepoint.workflow.states import State, failure_of, summary_of, table_of
 
 _INTERVAL_S = 10.0
 """The minimum time between two states in a log (s)."""

@@ -28,11 +28,7 @@ from matplotlib.transforms import Bbox
 
 from kneepoint.analysis import labels
 from kneepoint.analysis.frames import Record, records
-from kneepoint.analysis.metrics import (
-    FIGURES,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import FIGURES, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.common.errors import writing
 from kneepoint.reports.document import RUN_DIGITS
 

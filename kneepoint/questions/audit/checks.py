@@ -16,12 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Record,
-    parameters_in,
-    records,
-)
+from kneepoint.analysis.frames import PARAMETER, Record, parameters_in, records
 from kneepoint.analysis.metrics import (
     MEAN_OF_RATIOS,
     METRICS,

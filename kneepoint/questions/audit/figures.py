@@ -6,18 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from kneepoint.analysis.frames import (
-    Record,
-    extremes,
-    records,
-    select,
-)
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SHOWN,
-    THROUGHPUT,
-)
+from kneepoint.analysis.frames import Record, extremes, records, select
+from kneepoint.analysis.metrics import METRICS, POWER, SHOWN, THROUGHPUT
 from kneepoint.common.tables import Tables
 from kneepoint.questions.audit.beside import WITHIN_SPREAD
 from kneepoint.questions.audit.tables import NO_EVIDENCE

@@ -21,16 +21,8 @@ from kneepoint.networks.fitted_host import setting_of
 from kneepoint.questions.audit import Settings, tables
 from kneepoint.questions.audit.beside import host_ends, replayed
 from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
-from kneepoint.runs.results import (
-    FinishedRun,
-    PlannedRun,
-    runs_table,
-)
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
+from kneepoint.runs.results import FinishedRun, PlannedRun, runs_table
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 

@@ -14,22 +14,12 @@ from typing import Any
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import flag, from_rows, real, table, whole
 from kneepoint.config.confirm import Confirm
-from kneepoint.config.published import (
-    Column,
-    PublishedRow,
-    PublishedTable,
-    TableDescription,
-)
+from kneepoint.config.published import Column, PublishedRow, PublishedTable, TableDescription
 from kneepoint.networks.measured_delays import pooled_delays, with_delays
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.calibration import study_of_calibration
 from kneepoint.runs.confirmed import NAME as CONFIRM
-from kneepoint.runs.confirmed import (
-    ConfirmedSetting,
-    configured,
-    plan_settings,
-    read_confirmed,
-)
+from kneepoint.runs.confirmed import ConfirmedSetting, configured, plan_settings, read_confirmed
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, Steps
 from kneepoint.runs.results import RESULTS, FinishedRun

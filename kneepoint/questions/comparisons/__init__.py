@@ -5,11 +5,7 @@ from collections.abc import Iterator
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.config.workflow import FOLDERS, Workflow
-from kneepoint.engines.base import (
-    FLOW_METRICS,
-    LINK_METRICS,
-    PROBE_METRICS,
-)
+from kneepoint.engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from kneepoint.engines.kernel.scenario import LONGEST_S
 from kneepoint.engines.registry import LOADS
 from kneepoint.reports.parts import BEHAVES, TRUSTED, WORKS

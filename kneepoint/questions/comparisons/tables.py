@@ -13,29 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from kneepoint.analysis import labels, over_time, statistics
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Parts,
-    Record,
-    records,
-    select,
-    together,
-)
+from kneepoint.analysis.frames import PARAMETER, Parts, Record, records, select, together
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry
 from kneepoint.analysis.metrics import FIGURES
 from kneepoint.analysis.results import Compared, Results, StudyRuns, shown
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
-from kneepoint.config.study import (
-    EMULATOR,
-    KERNEL,
-    Engine,
-)
-from kneepoint.engines.base import (
-    FLOW_METRICS,
-    LINK_METRICS,
-    PROBE_METRICS,
-)
+from kneepoint.config.study import EMULATOR, KERNEL, Engine
+from kneepoint.engines.base import FLOW_METRICS, LINK_METRICS, PROBE_METRICS
 from kneepoint.networks.config import Network
 from kneepoint.networks.traffic import TrafficFile
 from kneepoint.stats import intervals

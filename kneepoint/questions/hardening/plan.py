@@ -20,16 +20,8 @@ from kneepoint.engines.base import canonical_json
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.questions.hardening import Hardening, Settings
 from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
-from kneepoint.runs.results import (
-    RESULTS,
-    FinishedRun,
-    PlannedRun,
-)
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
+from kneepoint.runs.results import RESULTS, FinishedRun, PlannedRun
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
 from kneepoint.search.objective import power_of

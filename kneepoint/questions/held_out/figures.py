@@ -8,12 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import (
-    Record,
-    extremes,
-    records,
-    select,
-)
+from kneepoint.analysis.frames import Record, extremes, records, select
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.common.tables import Tables
 from kneepoint.questions.held_out.tables import PUBLISHED, standings

@@ -25,11 +25,7 @@ from kneepoint.questions.held_out import HoldOut, Settings
 from kneepoint.runs.hold_out import SETTINGS
 from kneepoint.runs.job import Job
 from kneepoint.runs.pipeline import Plan, plan_list
-from kneepoint.runs.results import (
-    RESULTS,
-    RUNS,
-    PlannedRun,
-)
+from kneepoint.runs.results import RESULTS, RUNS, PlannedRun
 from kneepoint.runs.seeds import derive_seed
 
 NETWORKS = table(

@@ -17,11 +17,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import EngineSettings, RunRecord
 from kneepoint.questions.probe import HostProbe, Settings
 from kneepoint.runs.job import Job
-from kneepoint.runs.pipeline import (
-    Outcome,
-    Plan,
-    Steps,
-)
+from kneepoint.runs.pipeline import Outcome, Plan, Steps
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed

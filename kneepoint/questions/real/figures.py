@@ -7,11 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kneepoint.analysis.frames import Record, select
-from kneepoint.analysis.metrics import (
-    METRICS,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.common.tables import Tables
 from kneepoint.reports.figures import Drawn, only, style
 from kneepoint.runs.confirmed import CALIBRATION

@@ -7,15 +7,7 @@ from kneepoint.analysis.labels import DASH, is_known
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.questions.real.again import NOT_AGAIN
 from kneepoint.questions.real.plan import UNEXPLAINED
-from kneepoint.questions.real.tables import (
-    BUSIER,
-    CERTAINTY,
-    GOAL,
-    GOAL_MS,
-    NEAR,
-    QUIETER,
-    SMALL,
-)
+from kneepoint.questions.real.tables import BUSIER, CERTAINTY, GOAL, GOAL_MS, NEAR, QUIETER, SMALL
 from kneepoint.runs.confirmed import CALIBRATION
 
 __all__ = ["CALIBRATION", "CERTAINTY", "EXPLANATIONS", "GOAL", "GOAL_MS", "NEAR"]

@@ -8,19 +8,9 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import (
-    Record,
-    parameters_in,
-    records,
-    select,
-)
+from kneepoint.analysis.frames import Record, parameters_in, records, select
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.results import Results
 from kneepoint.analysis.statistics import succeeded
 from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole

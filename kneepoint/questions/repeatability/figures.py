@@ -3,11 +3,7 @@
 import seaborn as sns
 from matplotlib.figure import Figure
 
-from kneepoint.analysis.frames import (
-    Record,
-    records,
-    select,
-)
+from kneepoint.analysis.frames import Record, records, select
 from kneepoint.analysis.metrics import POWER, printed
 from kneepoint.common.tables import Tables
 from kneepoint.config.study import EMULATOR, MAHIMAHI

@@ -5,12 +5,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from kneepoint.analysis import statistics
-from kneepoint.analysis.frames import (
-    Parts,
-    Record,
-    records,
-    together,
-)
+from kneepoint.analysis.frames import Parts, Record, records, together
 from kneepoint.analysis.inventory import InventoryEntry, experiment_entry, not_run
 from kneepoint.analysis.metrics import METRICS, per_metric
 from kneepoint.analysis.results import Repeats, Results

@@ -13,13 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Record,
-    extremes,
-    records,
-    select,
-)
+from kneepoint.analysis.frames import PARAMETER, Record, extremes, records, select
 from kneepoint.analysis.metrics import SIGNAL_DELAY, THROUGHPUT
 from kneepoint.common.tables import Tables
 from kneepoint.questions.searches.tables import ENUMERATING

@@ -9,29 +9,12 @@ import numpy as np
 import pandas as pd
 
 from kneepoint.analysis import statistics
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Parts,
-    Record,
-    record,
-    select,
-    together,
-)
+from kneepoint.analysis.frames import PARAMETER, Parts, Record, record, select, together
 from kneepoint.analysis.luck import Luck
-from kneepoint.analysis.metrics import (
-    POWER,
-    SHOWN,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-    per_metric,
-)
+from kneepoint.analysis.metrics import POWER, SHOWN, SIGNAL_DELAY, THROUGHPUT, per_metric
 from kneepoint.analysis.recovery import disagreements, recovery
 from kneepoint.analysis.results import Results, StudyRuns
-from kneepoint.common.study_record import (
-    BestTrial,
-    StudyRecord,
-    is_logarithm,
-)
+from kneepoint.common.study_record import BestTrial, StudyRecord, is_logarithm
 from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.config.study import (
     EMULATOR,

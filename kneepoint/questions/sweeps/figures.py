@@ -10,18 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kneepoint.analysis import labels
-from kneepoint.analysis.frames import (
-    Record,
-    extremes,
-    select,
-)
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-    printed,
-)
+from kneepoint.analysis.frames import Record, extremes, select
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT, printed
 from kneepoint.common.tables import Tables
 from kneepoint.questions.sweeps.tables import published_points
 from kneepoint.reports.figures import Drawn, each, style

@@ -20,10 +20,7 @@ from kneepoint.analysis.frames import (
 )
 from kneepoint.analysis.luck import Luck
 from kneepoint.analysis.metrics import METRICS, POWER, per_metric
-from kneepoint.analysis.results import (
-    Results,
-    StudyRuns,
-)
+from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.json_text import parse_json
 from kneepoint.common.tables import Tables, flag, real, table, text, texts, whole
 from kneepoint.stats.intervals import Chance

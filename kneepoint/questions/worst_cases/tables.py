@@ -4,21 +4,9 @@ import json
 
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    Record,
-    record,
-)
-from kneepoint.analysis.metrics import (
-    POWER,
-    QUEUEING_DELAY,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
-from kneepoint.analysis.results import (
-    Results,
-    StudyRuns,
-)
+from kneepoint.analysis.frames import PARAMETER, Record, record
+from kneepoint.analysis.metrics import POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
+from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.common.tables import Tables, flag, real, table, text, whole
 from kneepoint.config.study import WorstCase
 
