@@ -48,7 +48,7 @@ def run(entry: Entry, folder: Path) -> RunRecord:
 def require_agreement(entry: Entry, folder: Path, emulated: RunRecord) -> None:
     real = run(entry, folder)
     assert (real.status, emulated.status) == ("ok", "ok"), real.reason
-    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.05)
+    assert real.throughput_mbps == pytest.approx(emulated.throughput_mbps, rel=0.1)
     assert real.signal_delay_p95_ms == pytest.approx(emulated.signal_delay_p95_ms, rel=0.1)
 
 
