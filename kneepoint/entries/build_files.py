@@ -224,7 +224,8 @@ class CMake:
         """
         path = self.root / folder / CMAKE_FILE
         self._files += 1
-        if self._files > _MAX_CMAKE_FILES or not path.is_file():
+        is_outside = folder.partition("/")[0] == ".."
+        if is_outside or self._files > _MAX_CMAKE_FILES or not path.is_file():
             return
         text = path.read_bytes()[:_MAX_BYTES].decode(errors="replace")
         self.work.count(len(text))

@@ -278,6 +278,15 @@ def test_cmake_names_the_same_sources(tmp_path: Path, layout: Callable[[Path], P
     assert {os.path.relpath(each["file"], tree) for each in commands} == expected
 
 
+@pytest.mark.parametrize("folder", ["..", "../private", "${CMAKE_SOURCE_DIR}/../private"])
+def test_cmake_reads_no_folder_outside_the_tree(tmp_path: Path, folder: str) -> None:
+    for place in (tmp_path, tmp_path / "private"):
+        write(place, CMakeLists_dot_txt="add_definitions(-DSECRET=1)\nadd_library(law law.cc)\n")
+    text = f"add_subdirectory({folder})\nadd_executable(sender sender.cc)\n"
+    read = read_cmake(write(tmp_path / "tree", CMakeLists_dot_txt=text))
+    assert (read.programs, read.libraries, read.defines) == ({"sender": ["sender.cc"]}, {}, [])
+
+
 def test_macros_of_the_makefile_arrive(tmp_path: Path, builder: EntryBuilder) -> None:
     objects = []
     for window in (5, 6):
