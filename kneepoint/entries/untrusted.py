@@ -19,13 +19,14 @@ from kneepoint.common.errors import KneepointError, MachineError
 MAX_DEPTH = 32
 """Nested folders."""
 _OPENAT2, _AT_FDCWD = 437, -100
+_TRIES = 1000
 _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 4, 8  # linux/openat2.h
 _libc = ctypes.CDLL(None, use_errno=True)
 _FAULTS = {
     *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO),
     *(errno.ENOMEM, errno.EAGAIN, errno.EMFILE, errno.ENFILE),
 }
-OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT)
+OUTSIDE = (errno.EXDEV, errno.ELOOP, errno.ENOENT, errno.ENOTDIR)
 """Errors of `located` for a link that leads out of the folder, into a cycle, or to nothing."""
 
 
@@ -74,18 +75,26 @@ def located(root: int, path: str, *, follows: bool = True) -> Iterator[int]:
 
 
 def _open(folder: int, path: str, flags: int, resolve: int) -> int:
-    """Calls openat2(2), which Python has no name for."""
+    """Calls openat2(2), which Python has no name for.
+
+    The kernel does not resolve a `..` while anything on this machine is moved (EAGAIN), which may
+    be a stranger's file; only a folder that is moved without end counts as a link that leads out.
+    """
     how = (ctypes.c_uint64 * 3)(flags | os.O_CLOEXEC, 0, resolve)
-    descriptor = int(_libc.syscall(_OPENAT2, folder, os.fsencode(path), how, ctypes.sizeof(how)))
-    if descriptor >= 0:
-        return descriptor
-    number = ctypes.get_errno()
+    name, size = os.fsencode(path), ctypes.sizeof(how)
+    for _ in range(_TRIES):
+        descriptor = int(_libc.syscall(_OPENAT2, folder, name, how, size))
+        if descriptor >= 0:
+            return descriptor
+        number = ctypes.get_errno()
+        if number != errno.EAGAIN:
+            break
+    else:
+        number = errno.EXDEV
     if number in (errno.ENOSYS, errno.EPERM):
         raise MachineError(
             "this host has no openat2; use Linux 5.6 or later, or a container that permits it"
         )
-    if number == errno.EAGAIN:  # a folder was moved meanwhile, which the owner may repeat forever
-        number = errno.EXDEV
     raise OSError(number, os.strerror(number))
 
 

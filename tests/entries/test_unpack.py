@@ -77,7 +77,9 @@ def test_a_link_within_a_tree_is_the_file_that_it_names(tmp_path: Path, way: str
 
 
 @WAYS
-@pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "nowhere", "a.cc", "b/../../x/c"])
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "../outside", "nowhere", "a.cc", "b/../../x/c", "b/c.cc/d"]
+)
 def test_links_out_of_a_tree_are_refused(tmp_path: Path, way: str, target: str) -> None:
     (tmp_path / "outside").write_text("secret")
     write_member(tmp_path / way, "b/c.cc", "int c;")
@@ -171,6 +173,24 @@ def test_a_host_without_the_call_is_at_fault_and_a_race_is_the_entrys(
         with pytest.raises(kind, match=words) as raised:
             unpack.copy_folder(root, tmp_path / "out")
     assert isinstance(raised.value, MachineError) == (kind is MachineError)
+
+
+def test_files_that_others_move_do_not_matter(tmp_path: Path) -> None:
+    """The kernel gives up a path with `..` if a file is renamed anywhere on the machine."""
+    write_member(tmp_path / "x", "a.hh", "int a;")
+    (tmp_path / "x/b").mkdir()
+    for number in range(300):
+        (tmp_path / f"x/b/{number}.hh").symlink_to("../a.hh")
+    script = "import os\nwhile True: os.rename('one', 'two'); os.rename('two', 'one')"
+    (tmp_path / "one").touch()
+    stranger = subprocess.Popen([sys.executable, "-c", script], cwd=tmp_path)
+    try:
+        for copy in range(5):
+            unpack.copy_tree(tmp_path / "x", tmp_path / f"out/{copy}")
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
 
 
 def test_a_name_that_changes_is_never_followed_out(tmp_path: Path) -> None:
