@@ -44,6 +44,7 @@ class Iperf:
         self._port = _FIRST_CONTROL_PORT + number
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this)
         self._client: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
         server = ["iperf3", "--server", "--one-off", "-4", "--port", str(self._port)]
         self._server = rig.client.start(server, stdout=subprocess.DEVNULL, stderr=self._output)
 
@@ -62,7 +63,9 @@ class Iperf:
         self._client = self._rig.server.start(words, stdout=subprocess.DEVNULL, stderr=self._output)
 
     def check(self) -> None:
-        """Raises RunEndedError if it has ended."""
+        """Raises RunEndedError if it has ended before `stop`."""
+        if self._is_stopped:
+            return
         if self._client is not None and self._client.poll() is not None:
             raise RunEndedError(f"iperf3 ended during the run: {self._last_words()}")
         if self._server.poll() is not None:
@@ -70,6 +73,7 @@ class Iperf:
 
     def stop(self) -> None:
         """Ends the client and the server."""
+        self._is_stopped = True
         for process in (self._client, self._server):
             if process is not None:
                 process.kill()

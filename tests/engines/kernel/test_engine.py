@@ -117,6 +117,14 @@ def test_receive_buffer_limits_what_is_in_flight(settings: KernelSettings) -> No
 
 
 @unless_disturbed
+def test_a_flow_may_stop_before_the_run(settings: KernelSettings) -> None:
+    flow = {"controller": "reno", "transport": "tcp", "stop_s": 1}
+    answer = settings.open().answer(short(flows=[flow]))
+    first, *_, last = answer["flows"][0]["throughput_by_interval_mbps"]
+    assert first > 0.5 and last == 0
+
+
+@unless_disturbed
 def test_two_classes_keep_pings_out_of_the_long_flows_queue(settings: KernelSettings) -> None:
     uplink = {**BUFFERBLOAT["uplink"], "queue": "drr:packets=100,classes=2,per_class=1"}
     flows = [
