@@ -97,11 +97,12 @@ class _Work:
         """Returns a name and all names to which it leads, directly or not."""
         found, pending = {name: None}, [name]
         while pending:
-            nearest = graph.get(pending.pop(), [])
+            nearest = graph.get(pending.pop(), ())
             self.count(len(nearest))
-            new = {each: None for each in nearest if each not in found}
-            pending += new
-            found |= new
+            for each in nearest:
+                if each not in found:
+                    found[each] = None
+                    pending.append(each)
         return list(found)
 
 
@@ -133,8 +134,10 @@ class Makefile:
                 yield self.words_of(name)
         made_of: dict[str, list[str]] = {}
         for targets, words in self.rules.items():
+            needed = self._expand(words).split()
             for target in self._expand(targets).split():
-                made_of.setdefault(target, []).extend(self._expand(words).split())
+                self.work.count(len(needed))
+                made_of.setdefault(target, []).extend(needed)
         for target in made_of:
             if not target.endswith(_PARTS):
                 yield self.work.reached_from(target, made_of)

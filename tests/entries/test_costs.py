@@ -63,9 +63,21 @@ def doubling(tree: Path) -> None:
     (tree / "Makefile").write_text("\n".join(lines) + "\n" + rules)
 
 
+def many_targets(tree: Path) -> None:
+    """A rule with 50,000 prerequisites for each of 50,000 targets."""
+    (tree / "main.cc").write_text("int main() {}")
+    (tree / "Makefile").write_text("a " * 50_000 + ":" + " b" * 50_000)
+
+
 TREES = (
     *(long_import, long_import_in_lines, long_import_behind_a_semicolon, much_python),
-    *(nested_python, closures, doubling, pytest.param(wildcards, marks=pytest.mark.slow)),
+    *(
+        nested_python,
+        closures,
+        doubling,
+        many_targets,
+        pytest.param(wildcards, marks=pytest.mark.slow),
+    ),
 )
 
 
