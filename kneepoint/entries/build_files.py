@@ -15,8 +15,8 @@ _MAX_BYTES = 2**18
 _MAX_VALUE = 100_000
 _MAX_ROUNDS = 10
 _MAX_WORK = 10_000_000
-_COMPARISON = 20
-"""Work of matching a name with a pattern, in characters (see _Work)."""
+COMPARISON = 20
+"""Work of matching a name with a pattern, in characters (see Work)."""
 _ASSIGNMENT = re.compile(r"\s*(?:(?:override|export)\s+)?([\w.-]+)\s*(\+|\?|::?)?=\s*(.*)")
 _MAKE_REFERENCE = re.compile(r"\$[({]([^(){}$]*)[)}]")
 _PARTS = (".o", ".lo", ".d")
@@ -45,7 +45,7 @@ _MAX_CMAKE_FILES = 50
 
 
 @dataclass
-class _Work:
+class Work:
     """The work spent on an entry's build files, in characters and words read."""
 
     done: int = 0
@@ -88,7 +88,7 @@ class _Work:
                 continue
             start = folder / place
             for path in start.rglob("*") if deep else start.glob("*"):
-                self.count(_COMPARISON)
+                self.count(COMPARISON)
                 if path.is_file() and fnmatchcase(path.name, name):
                     found.add(path.relative_to(folder).as_posix())
         return sorted(found)
@@ -113,7 +113,7 @@ class Makefile:
     path: Path
     variables: dict[str, str] = field(default_factory=dict)
     rules: dict[str, str] = field(default_factory=dict)
-    work: _Work = field(default_factory=_Work)
+    work: Work = field(default_factory=Work)
 
     def words_of(self, variable: str) -> list[str]:
         """Returns the words of a variable's value."""
@@ -154,25 +154,26 @@ class Makefile:
             return " ".join(self.work.glob(self.path.parent, arguments.split()))
         if function == "filter-out":
             patterns = first.replace("%", "*").split()
-            self.work.count(_COMPARISON * len(patterns) * len(last.split()))
+            self.work.count(COMPARISON * len(patterns) * len(last.split()))
             left = (w for w in last.split() if not any(fnmatchcase(w, each) for each in patterns))
             return " ".join(left)
         return last if function in _FILTERS else ""
 
 
-def read_makefile(path: Path, top: Path) -> Makefile:
+def read_makefile(path: Path, top: Path, work: Work | None = None) -> Makefile:
     """Reads the assignments and rules of a file, without recipes; a missing file has none.
 
-    `top` is the root of the tree, automake's top_srcdir.
+    `top` is the root of the tree, automake's top_srcdir; `work` that of files read before.
     """
     up = os.path.relpath(top, path.parent)
-    makefile = Makefile(path)
+    makefile = Makefile(path, work=work or Work())
     for prefix in ("", "abs_"):
         for name in ("srcdir", "builddir"):
             makefile.variables[f"{prefix}{name}"] = "."
             makefile.variables[f"{prefix}top_{name}"] = up
     makefile.variables["CURDIR"] = "."
     content = path.read_bytes()[:_MAX_BYTES] if path.is_file() else b""
+    makefile.work.count(len(content))
     text = content.decode(errors="replace").replace("\r\n", "\n").replace("\\\n", " ")
     for line in text.split("\n"):
         line = line.partition("#")[0]
@@ -211,13 +212,14 @@ class CMake:
     links: dict[str, list[str]] = field(default_factory=dict)
     includes: list[str] = field(default_factory=list)
     defines: list[str] = field(default_factory=list)
-    work: _Work = field(default_factory=_Work)
+    work: Work = field(default_factory=Work)
     _files: int = 0
 
     def sources_of(self, program: str) -> list[str]:
         """Returns the sources of an executable and of the libraries that it links."""
         libraries = self.work.reached_from(program, self.links)[1:]
         parts = [self.programs[program], *(self.libraries.get(name, []) for name in libraries)]
+        self.work.count(COMPARISON * sum(map(len, parts)))
         return [source for part in parts for source in part]
 
     def read(self, folder: str, parent: dict[str, str]) -> None:
@@ -268,7 +270,7 @@ class CMake:
             self.work.count(len(here[rest[0]]))
         elif command == "list" and first == "REMOVE_ITEM" and rest:
             before = here.get(rest[0], "").split(";")
-            self.work.count(_COMPARISON * (len(before) + len(rest)))
+            self.work.count(COMPARISON * (len(before) + len(rest)))
             gone = {_at(folder, word) for word in rest[1:]}
             here[rest[0]] = ";".join(word for word in before if _at(folder, word) not in gone)
         elif command == "file" and first in ("GLOB", "GLOB_RECURSE") and rest:

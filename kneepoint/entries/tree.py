@@ -11,14 +11,22 @@ import hashlib
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.entries.build_files import CMAKE_FILE, Makefile, read_cmake, read_makefile
+from kneepoint.entries.build_files import (
+    CMAKE_FILE,
+    COMPARISON,
+    Makefile,
+    Work,
+    read_cmake,
+    read_makefile,
+)
 from kneepoint.entries.config import EntryFile, load_entry_file
 from kneepoint.entries.unpack import files_of
 
@@ -198,15 +206,18 @@ def _of_kit(root: Path) -> Tree:
 def _of_libraries(root: Path, makefile: Path, src: Path) -> list[Path]:
     """The sources of libraries that Makefile.am links with the sender, except src/'s library."""
     found: list[Path] = []
-    for word in read_makefile(makefile, root).words_of("sender_LDADD"):
+    senders, sources_in = read_makefile(makefile, root), cache(_sources_in)
+    for word in senders.words_of("sender_LDADD"):
         library = Path(os.path.normpath(makefile.parent.resolve() / word))
         place = library.parent
         if not word.endswith((".a", ".la")) or place == src.resolve() or not place.is_dir():
             continue
         _require_within(root, place, makefile)
         variable = re.sub(r"\W", "_", library.name) + "_SOURCES"
-        named = _named_sources(root, place / "Makefile.am", variable)
-        found += _sources_in(place) if named is None else named
+        named = _named_sources(root, place / "Makefile.am", variable, senders.work)
+        of_library = sources_in(place) if named is None else named
+        senders.work.count(len(of_library))
+        found += of_library
     return found
 
 
@@ -214,12 +225,17 @@ def _of_cmake(root: Path) -> Tree | None:
     """Returns the tree of the sending program in CMakeLists.txt; None without one."""
     if not (root / CMAKE_FILE).is_file():
         return None
-    read = read_cmake(root)
+    read, has_main = read_cmake(root), cache(_has_main)
+
+    @cache
+    def source(word: str) -> Path | None:
+        path = _within(root, word)
+        return path if path and path.suffix in SUFFIXES and path.is_file() else None
+
     found = []
     for program in read.programs:
-        named = (_within(root, word) for word in read.sources_of(program))
-        sources = [path for path in named if path and path.suffix in SUFFIXES and path.is_file()]
-        mains = [path for path in sources if _has_main(path)]
+        sources = [path for word in read.sources_of(program) if (path := source(word))]
+        mains = [path for path in sources if has_main(path)]
         if len(mains) == 1 and not _receives(mains[0]):
             is_other = "sender" not in f"{program} {mains[0].stem}".lower()
             found.append((is_other, program, tuple(dict.fromkeys(sources))))
@@ -234,10 +250,13 @@ def _of_makefile(root: Path, top: Path) -> Tree | None:
     """Returns the tree of the sending program in a makefile; None without one."""
     found: set[tuple[bool, int, tuple[Path, ...]]] = set()
     makefiles = _makefiles(root, _top_of_automake(root, top))
+    named, has_main = cache(_named_in(root)), cache(_has_main)
     for makefile in makefiles:
         for words in makefile.programs():
-            sources = tuple(sorted(set(_named_in(root, words))))
-            mains = [source for source in sources if _has_main(source)]
+            every = {source for word in words for source in named(word)}
+            makefile.work.count(COMPARISON * len(every))
+            sources = tuple(sorted(every))
+            mains = [source for source in sources if has_main(source)]
             if len(mains) == 1 and not any(map(_receives, mains)):
                 is_other = "sender" not in mains[0].stem.lower()
                 found.add((is_other, -len(sources), sources))
@@ -323,13 +342,17 @@ def _flags(top: Path, makefiles: Iterable[Makefile]) -> tuple[list[Path], tuple[
     return folders, tuple(dict.fromkeys(defines))
 
 
-def _named_sources(root: Path, makefile: Path, variable: str) -> list[Path] | None:
+def _named_sources(
+    root: Path, makefile: Path, variable: str, work: Work | None = None
+) -> list[Path] | None:
     """Returns the files in a variable of Makefile.am; None without the file or the variable."""
-    place = makefile.parent
-    words = read_makefile(makefile, root).words_of(variable)
+    place, read = makefile.parent, read_makefile(makefile, root, work)
+    words = read.words_of(variable)
     if not words:
         return None
-    paths = [Path(os.path.normpath(place.resolve() / word)) for word in words if "$" not in word]
+    read.work.count(COMPARISON * len(words))
+    inside = place.resolve()
+    paths = [Path(os.path.normpath(inside / word)) for word in words if "$" not in word]
     for path in paths:
         _require_within(root, path, makefile)
         if not path.is_file():
@@ -366,26 +389,30 @@ def _sources_in(folder: Path, which: str = "*") -> list[Path]:
     ]
 
 
-def _named_in(root: Path, words: Iterable[str]) -> Iterator[Path]:
-    """Yields the sources in a folder that the given words name, directly or by their object files.
+def _named_in(root: Path) -> Callable[[str], list[Path]]:
+    """Returns a function that finds the sources in a folder by a word: a source or its object file.
 
     An object in another folder than its source counts if only one source has its name.
     """
-    every = _sources_in(root, "**/*")
-    sources = {path.relative_to(root.resolve()).as_posix(): path for path in every}
+    sources = {
+        path.relative_to(root.resolve()).as_posix(): path for path in _sources_in(root, "**/*")
+    }
     by_name: dict[str, list[Path]] = {}
     for path in sources.values():
         by_name.setdefault(path.name, []).append(path)
-    for word in words:
+
+    def named(word: str) -> list[Path]:
         name = posixpath.normpath(word)
-        if name in sources:
-            yield sources[name]
+        found = [sources[name]] if name in sources else []
         stem, _, ending = name.rpartition(".")
         if ending in ("o", "lo", "obj"):
             beside = [sources[stem + each] for each in SUFFIXES if stem + each in sources]
             base = stem.rpartition("/")[2]
             others = [path for each in SUFFIXES for path in by_name.get(base + each, ())]
-            yield from beside or (others if len(others) == 1 else ())
+            found += beside or (others if len(others) == 1 else [])
+        return found
+
+    return named
 
 
 def _epoch_ms(root: Path) -> int:

@@ -69,15 +69,31 @@ def many_targets(tree: Path) -> None:
     (tree / "Makefile").write_text("a " * 50_000 + ":" + " b" * 50_000)
 
 
+def many_programs(tree: Path) -> None:
+    """A thousand sources are not searched again for each of 5,000 targets."""
+    for number in range(1000):
+        (tree / f"{number}.cc").touch()
+    (tree / "main.cc").write_text("int main() {}")
+    (tree / "Makefile").write_text("".join(f"t{n}: main.cc\n" for n in range(5000)))
+
+
+def many_libraries(tree: Path) -> None:
+    """One folder of a thousand sources is each of 5,000 libraries."""
+    for folder in ("datagrump", "lib", "src"):
+        (tree / folder).mkdir()
+    for number in range(1000):
+        (tree / f"lib/{number}.cc").touch()
+    (tree / "datagrump/sender.cc").write_text("int main() {}")
+    libraries = " ".join(f"../lib/l{number}.a" for number in range(5000))
+    (tree / "datagrump/Makefile.am").write_text(
+        f"sender_SOURCES = sender.cc\nsender_LDADD = {libraries}\n"
+    )
+
+
 TREES = (
     *(long_import, long_import_in_lines, long_import_behind_a_semicolon, much_python),
-    *(
-        nested_python,
-        closures,
-        doubling,
-        many_targets,
-        pytest.param(wildcards, marks=pytest.mark.slow),
-    ),
+    *(nested_python, closures, doubling, many_targets, many_programs, many_libraries),
+    pytest.param(wildcards, marks=pytest.mark.slow),
 )
 
 
