@@ -86,9 +86,11 @@ SHIPPED_CONTROLLERS = [
     if not is_own(name, OWN) and source_of_controller(name, OWN).is_file()
 ]
 
-# A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake. The targets of
-# the controllers are no parameter of build_core: other controllers are no reason to run it again.
+# A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake, and one thread
+# of linear algebra: jobs run side by side. The targets of the controllers are no parameter of
+# build_core: other controllers are no reason to run it again.
 os.environ.update(
+    OPENBLAS_NUM_THREADS="1",
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
     KNEEPOINT_CONTROLLERS=" ".join(f"controller_{name}" for name in SHIPPED_CONTROLLERS),
