@@ -213,18 +213,21 @@ def planes(runs: pd.DataFrame, trials: Sequence[int]) -> pd.DataFrame:
     good = succeeded(runs[runs["trial"].isin(trials)])
     groups = good.groupby(["network", "trial"])
     points = groups[list(_SPREAD)].mean()
-    spreads = groups[list(_SPREAD)].cov().unstack()
+    pairs = pd.MultiIndex.from_product([_SPREAD, _SPREAD])
+    spreads = pd.DataFrame(groups[list(_SPREAD)].cov().unstack(), columns=pairs)
     points["throughput_variance"] = spreads[THROUGHPUT, THROUGHPUT]
     points["covariance"] = spreads[THROUGHPUT, SIGNAL_DELAY]
     points["delay_variance"] = spreads[SIGNAL_DELAY, SIGNAL_DELAY]
     points.insert(0, "succeeded", groups.size())
     points["succeeded_power"] = groups[POWER].mean()
-    parts = []
-    for _, plane in points.reset_index().groupby("network"):
-        is_on_front = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
-        power = plane["succeeded_power"].where(is_on_front)
-        parts.append(plane.assign(on_front=is_on_front, knee=power == power.max()))
-    return pd.concat(parts, ignore_index=True)
+    points = points.reset_index()
+    is_on_front = np.zeros(len(points), dtype=bool)
+    for places in points.groupby("network").indices.values():
+        plane = points.iloc[places]
+        is_on_front[places] = on_front(plane[THROUGHPUT], plane[SIGNAL_DELAY])
+    power = points["succeeded_power"].where(is_on_front)
+    is_knee = power == power.groupby(points["network"]).transform("max")
+    return points.assign(on_front=is_on_front, knee=is_knee)
 
 
 def standings(tables: Tables) -> pd.DataFrame:

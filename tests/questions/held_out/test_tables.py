@@ -140,6 +140,8 @@ def test_planes_have_means_covariances_and_a_knee() -> None:
     assert found[variances].isna().all(axis=1).tolist() == [False, True, True]
     assert found["on_front"].tolist() == [True, True, False]
     assert found["knee"].tolist() == [False, True, False]
+    none = planes(pd.DataFrame([failed]), [7])
+    assert none.empty and {*found.columns, "trial"} == {*none.columns}
 
 
 # The stage ------------------------------------------------------------------------------------
