@@ -13,11 +13,7 @@ from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import EntryBuilder
 from kneepoint.networks.apt import unpack_debian_package
 from kneepoint.networks.config import TraceSources, load_trace_catalogue
-from kneepoint.networks.fetch import (
-    cache_folder_of,
-    fetch_traces,
-    sources_of,
-)
+from kneepoint.networks.fetch import cache_folder_of, fetch_traces, sources_of
 from tests.conftest import ROOT
 from tests.controllers.emulator import Link, write_small_link
 from tests.entries.building import ENTRY, SOURCES, build_entry, build_sender

@@ -15,31 +15,16 @@ import pandas as pd
 
 from kneepoint.analysis.flow_log import FlowLog
 from kneepoint.analysis.frames import PARAMETER
-from kneepoint.analysis.link_log import (
-    ARRIVAL,
-    DEPARTURE,
-    OPPORTUNITY,
-    LinkLog,
-)
+from kneepoint.analysis.link_log import ARRIVAL, DEPARTURE, OPPORTUNITY, LinkLog
 from kneepoint.analysis.metrics import METRICS
-from kneepoint.analysis.results import (
-    Part,
-    Repeats,
-    Results,
-    Searched,
-    StudyRuns,
-)
+from kneepoint.analysis.results import Part, Repeats, Results, Searched, StudyRuns
 from kneepoint.analysis.run import run
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.common.study_record import BestTrial, StudyRecord
 from kneepoint.common.tables import Table, from_frame, write
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
-from kneepoint.config.study import (
-    Range,
-    Sampler,
-    Study,
-)
+from kneepoint.config.study import Range, Sampler, Study
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines import base
 from kneepoint.engines.catalogue import Catalogue

@@ -9,11 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kneepoint import open_results
-from kneepoint.analysis.schema import (
-    STAGES,
-    TABLES,
-    sealed_as,
-)
+from kneepoint.analysis.schema import STAGES, TABLES, sealed_as
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.made_by import sign
 from kneepoint.common.notes import seal

@@ -19,12 +19,7 @@ from pathlib import Path
 
 from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import sha256_of
-from kneepoint.engines.base import (
-    EngineSettings,
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.mahimahi.engine import MahimahiSettings

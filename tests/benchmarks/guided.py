@@ -31,29 +31,14 @@ import numpy as np
 import optuna
 
 from kneepoint.config.study import Sampler
-from kneepoint.engines.base import (
-    Engine,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import Engine, RunRecord, RunSpec
 from kneepoint.networks.declared import Notation
 from kneepoint.runs.load import load_workflow
 from kneepoint.runs.results import FinishedRun, FinishedTrial
 from kneepoint.runs.runner import Batch
 from kneepoint.runs.seeds import derive_seed
-from kneepoint.search.guided import (
-    EmulatedGuide,
-    emulate,
-    spend,
-)
-from kneepoint.search.leaders import (
-    CLEAR,
-    Leader,
-    leading,
-    log_value,
-    measurement,
-    repeat_leaders,
-)
+from kneepoint.search.guided import EmulatedGuide, emulate, spend
+from kneepoint.search.leaders import CLEAR, Leader, leading, log_value, measurement, repeat_leaders
 from kneepoint.search.loop import ask_and_tell
 from kneepoint.search.plan import StudyPlan
 from kneepoint.search.samplers import make_asker

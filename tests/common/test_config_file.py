@@ -12,11 +12,7 @@ from kneepoint.common.errors import KneepointError
 from kneepoint.config.comparison import Repeat
 from kneepoint.config.published import TableDescription
 from kneepoint.config.study import Study
-from kneepoint.networks.config import (
-    FetchSettings,
-    Network,
-    TraceCatalogue,
-)
+from kneepoint.networks.config import FetchSettings, Network, TraceCatalogue
 from kneepoint.runs import settings
 
 Settings = settings.model()

@@ -12,13 +12,7 @@ from pwd import getpwuid
 
 import pytest
 
-from kneepoint.common.errors import (
-    KneepointError,
-    lack_in,
-    of_file,
-    run_command_line,
-    suggestion,
-)
+from kneepoint.common.errors import KneepointError, lack_in, of_file, run_command_line, suggestion
 from kneepoint.common.files import require_folder, write_whole
 from kneepoint.common.job_errors import errors_in, errors_of_jobs
 from tests.conftest import ROOT

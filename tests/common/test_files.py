@@ -6,13 +6,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    hold_lock,
-    open_file,
-    read_json,
-    runtime_folder,
-    write_whole,
-)
+from kneepoint.common.files import hold_lock, open_file, read_json, runtime_folder, write_whole
 
 
 def test_write_whole_leaves_nothing_behind_when_it_fails(

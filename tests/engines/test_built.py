@@ -6,12 +6,7 @@ import pytest
 
 from kneepoint.common.files import sha256_of
 from kneepoint.engines import built
-from kneepoint.engines.built import (
-    CORE,
-    MODULE,
-    changed_files,
-    out_of_date,
-)
+from kneepoint.engines.built import CORE, MODULE, changed_files, out_of_date
 
 
 @pytest.fixture(autouse=True)

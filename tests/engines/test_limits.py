@@ -5,12 +5,7 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.limits import (
-    KERNEL,
-    LIMITS,
-    MAHIMAHI,
-    Limits,
-)
+from kneepoint.engines.limits import KERNEL, LIMITS, MAHIMAHI, Limits
 
 
 @pytest.mark.parametrize(

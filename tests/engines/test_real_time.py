@@ -7,11 +7,7 @@ from typing import Any
 
 import pytest
 
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec
 from kneepoint.engines.kernel.engine import KernelSettings
 from kneepoint.engines.real_time import RealTimeEngine
 from tests.experiments.fakes import measure, run_spec

@@ -8,11 +8,7 @@ import pytest
 
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError, MachineError
-from kneepoint.entries.build import (
-    Budget,
-    BuildError,
-    Compiler,
-)
+from kneepoint.entries.build import Budget, BuildError, Compiler
 from kneepoint.entries.collect import submission_at
 from kneepoint.entries.compiler_messages import own_part
 from kneepoint.entries.confine import CommandResult, Confined

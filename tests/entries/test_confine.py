@@ -16,12 +16,7 @@ import pytest
 from kneepoint.entries.confine import Confined
 from tests.conftest import ROOT
 from tests.engines.live_run import wait_until
-from tests.entries.building import (
-    NO_NAMESPACES,
-    SOURCES,
-    are_running,
-    can_refuse_namespaces,
-)
+from tests.entries.building import NO_NAMESPACES, SOURCES, are_running, can_refuse_namespaces
 
 pytestmark = pytest.mark.attacks
 

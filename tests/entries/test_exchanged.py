@@ -17,11 +17,7 @@ import pytest
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError
 from kneepoint.entries import collect, unpack
-from kneepoint.entries.collect import (
-    Submission,
-    find_submissions,
-    take,
-)
+from kneepoint.entries.collect import Submission, find_submissions, take
 from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import EntryBuilder
 from tests.entries.trees import edit, git, kit, repository, write_member

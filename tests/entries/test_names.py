@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.entries.collect import Submission, find_submissions
-from kneepoint.entries.names import (
-    plain,
-    remarks_on,
-    skeleton,
-)
+from kneepoint.entries.names import plain, remarks_on, skeleton
 
 pytestmark = pytest.mark.attacks
 

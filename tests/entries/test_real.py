@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.engines.base import (
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from kneepoint.engines.base import RunRecord, RunSpec, run_reliably
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.entry import Entry
 from kneepoint.entries.collect import submission_at

@@ -17,11 +17,7 @@ import pytest
 from kneepoint.common.code import ROOT
 from kneepoint.common.errors import KneepointError, MachineError
 from kneepoint.common.files import private_folder
-from kneepoint.entries import (
-    collect,
-    unpack,
-    untrusted,
-)
+from kneepoint.entries import collect, unpack, untrusted
 from kneepoint.entries.confine import Confined
 from tests.entries.trees import deep, write_member
 

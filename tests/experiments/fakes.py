@@ -9,18 +9,9 @@ from pkgutil import resolve_name
 from typing import Any, TypeVar
 
 from kneepoint.common.files import sha256_of
-from kneepoint.config.published import (
-    PublishedRow,
-    PublishedTable,
-    TableDescription,
-)
+from kneepoint.config.published import PublishedRow, PublishedTable, TableDescription
 from kneepoint.config.study import Study
-from kneepoint.engines.base import (
-    EngineSettings,
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, MachineFaultError, RunRecord, RunSpec
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.runs.executor import Executor
 from kneepoint.runs.job import Job

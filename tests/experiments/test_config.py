@@ -13,11 +13,7 @@ import yaml
 
 from kneepoint.analysis.metrics import in_steps
 from kneepoint.common.errors import KneepointError
-from kneepoint.config.published import (
-    PublishedTable,
-    TableDescription,
-    load_table,
-)
+from kneepoint.config.published import PublishedTable, TableDescription, load_table
 from kneepoint.config.study import EMULATOR, Study
 from kneepoint.config.workflow import Workflow
 from kneepoint.engines.mahimahi.diagnosis import read_facts, require_machine

@@ -16,11 +16,7 @@ from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from kneepoint.networks.config import load_network
 from kneepoint.networks.prepare import prepare_network
 from tests.conftest import ROOT
-from tests.engines.live_run import (
-    PATIENCE_S,
-    nothing_is_left,
-    observe,
-)
+from tests.engines.live_run import PATIENCE_S, nothing_is_left, observe
 from tests.engines.real import real_engine, write_traces
 from tests.experiments.fakes import built_spec, network
 from tests.experiments.test_executor import Workflow, end, start_workflow

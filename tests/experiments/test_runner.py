@@ -7,13 +7,7 @@ from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import PlannedRun
 from kneepoint.runs.runner import Batch, Runner
-from tests.experiments.fakes import (
-    FakeEngine,
-    FakeSettings,
-    ShuffledExecutor,
-    measure,
-    run_spec,
-)
+from tests.experiments.fakes import FakeEngine, FakeSettings, ShuffledExecutor, measure, run_spec
 
 
 def test_engines_share_no_executor_and_only_what_counts_is_counted(tmp_path: Path) -> None:

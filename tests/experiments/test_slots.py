@@ -13,18 +13,9 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec
 from kneepoint.runs import slots
-from kneepoint.runs.slots import (
-    SlotExecutor,
-    StoppedError,
-    probe_file,
-    slots_of,
-)
+from kneepoint.runs.slots import SlotExecutor, StoppedError, probe_file, slots_of
 from tests.experiments.fakes import FakeEngine, FakeSettings, measure, run_spec
 
 PATIENCE_S = 60

@@ -9,12 +9,7 @@ import pytest
 
 from kneepoint.analysis.frames import Record
 from kneepoint.cli import compare
-from kneepoint.cli.comparison import (
-    COMPARABLE,
-    compare_settings,
-    failures_in,
-    text_of,
-)
+from kneepoint.cli.comparison import COMPARABLE, compare_settings, failures_in, text_of
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork

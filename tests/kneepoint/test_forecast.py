@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.workflow.forecast import (
-    BUILD_LOG,
-    Forecast,
-    spoken,
-)
+from kneepoint.workflow.forecast import BUILD_LOG, Forecast, spoken
 from kneepoint.workflow.states import State
 
 FILES = 200

@@ -4,11 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kneepoint.cli.study import text_of
-from kneepoint.common.study_record import (
-    BestTrial,
-    FailedTrials,
-    StudyRecord,
-)
+from kneepoint.common.study_record import BestTrial, FailedTrials, StudyRecord
 from kneepoint.config.study import Formula
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.runs.results import FinishedTrial

@@ -10,11 +10,7 @@ import pytest
 from kneepoint.cli import verify
 from kneepoint.common import made_by
 from kneepoint.common.errors import KneepointError
-from kneepoint.common.files import (
-    hold_lock,
-    sha256_of,
-    write_whole,
-)
+from kneepoint.common.files import hold_lock, sha256_of, write_whole
 from kneepoint.common.made_by import read_made_by, sign
 from kneepoint.common.tables import write
 from kneepoint.engines import built, registry

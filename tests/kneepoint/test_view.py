@@ -11,17 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.workflow.make import (
-    WORKFLOW_LOG,
-    NotMadeError,
-    make,
-)
+from kneepoint.workflow.make import WORKFLOW_LOG, NotMadeError, make
 from kneepoint.workflow.states import State
-from kneepoint.workflow.view import (
-    Lines,
-    Live,
-    view_on,
-)
+from kneepoint.workflow.view import Lines, Live, view_on
 from tests.conftest import ROOT
 
 RUNNING = State("tune", "running", 30, 20.123456, 120, 400, 8.0, 35.0)

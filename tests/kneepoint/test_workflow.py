@@ -9,17 +9,9 @@ from kneepoint.cli import runs
 from kneepoint.cli.runs import make_what_is_missing
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.files import hold_lock, write_whole
-from kneepoint.common.locks import (
-    PASSED_LOCK,
-    WORKFLOW_LOCK,
-    hold_workflow_lock,
-)
+from kneepoint.common.locks import PASSED_LOCK, WORKFLOW_LOCK, hold_workflow_lock
 from kneepoint.common.places import OWN_CONTROLLERS, STATE
-from kneepoint.workflow.make import (
-    VERBOSE,
-    WORKFLOW_LOG,
-    make,
-)
+from kneepoint.workflow.make import VERBOSE, WORKFLOW_LOG, make
 
 
 @pytest.fixture(autouse=True)

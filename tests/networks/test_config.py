@@ -4,11 +4,7 @@ import pytest
 
 from kneepoint.common.config_file import check_config
 from kneepoint.common.errors import KneepointError
-from kneepoint.networks.config import (
-    TraceSources,
-    load_network,
-    load_trace_catalogue,
-)
+from kneepoint.networks.config import TraceSources, load_network, load_trace_catalogue
 from tests.conftest import ROOT
 
 GOOD = """\

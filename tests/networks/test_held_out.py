@@ -2,12 +2,7 @@
 
 import pytest
 
-from kneepoint.networks.config import (
-    Cut,
-    Network,
-    load_network,
-    load_trace_catalogue,
-)
+from kneepoint.networks.config import Cut, Network, load_network, load_trace_catalogue
 from kneepoint.networks.fetch import TraceCache, cache_folder_of
 from kneepoint.networks.traces import parse_trace
 from tests.conftest import ROOT

@@ -14,16 +14,8 @@ from kneepoint.common.errors import KneepointError, run_command_line
 from kneepoint.common.files import sha256_of
 from kneepoint.networks.config import Cut, load_network
 from kneepoint.networks.prepare import cut_trace, prepare_network
-from kneepoint.networks.scenario import (
-    PreparedNetwork,
-    Traffic,
-    scenario_of,
-)
-from kneepoint.networks.traces import (
-    format_trace,
-    read_trace,
-    times_of,
-)
+from kneepoint.networks.scenario import PreparedNetwork, Traffic, scenario_of
+from kneepoint.networks.traces import format_trace, read_trace, times_of
 from tests.conftest import ROOT
 from tests.controllers.emulator import EMULATE
 from tests.study_json import study_json

@@ -7,12 +7,7 @@ import subprocess
 
 import pytest
 
-from kneepoint.networks.declared import (
-    FILE,
-    declaration_of,
-    declared,
-    read_notation,
-)
+from kneepoint.networks.declared import FILE, declaration_of, declared, read_notation
 from tests.controllers.emulator import EMULATE
 
 QUEUES = declared("queues")

@@ -1,10 +1,6 @@
 """Scenarios of runs: networks with changed values, and traffic whose starts the seed draws."""
 
-from kneepoint.networks.scenario import (
-    ALONE,
-    Traffic,
-    scenario_of,
-)
+from kneepoint.networks.scenario import ALONE, Traffic, scenario_of
 from tests.experiments.fakes import network
 
 SUBJECT = {"controller": "reno", "controller_sha256": "c" * 64, "parameters": {"beta": 0.5}}

@@ -5,11 +5,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.files import sha256_of
-from kneepoint.networks.config import (
-    SYNTHETIC_PARAMETERS,
-    Network,
-    Synthetic,
-)
+from kneepoint.networks.config import SYNTHETIC_PARAMETERS, Network, Synthetic
 from kneepoint.networks.omniscient import omniscient_bound
 from kneepoint.networks.prepare import prepare_network
 from kneepoint.networks.scenario import PreparedNetwork

@@ -11,11 +11,7 @@ from kneepoint.analysis.results import Results
 from kneepoint.analysis.schema import STAGES, TABLES
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import TableFolder
-from kneepoint.reports import (
-    build,
-    draw,
-    render,
-)
+from kneepoint.reports import build, draw, render
 from kneepoint.reports.figures import PART_OF
 from tests.analysis.workspace import make_workspace
 

@@ -10,12 +10,7 @@ import pytest
 
 from kneepoint.analysis.frames import STEP
 from kneepoint.analysis.labels import DASH
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.schema import TABLES
 from kneepoint.reports.formats import listed_values, mid_sentence
 from kneepoint.reports.rows import first_where

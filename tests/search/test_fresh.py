@@ -8,13 +8,7 @@ import pytest
 
 from kneepoint.common.study_record import BestTrial
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.search.fresh import (
-    MIN_TRIALS,
-    RUNS,
-    count_trials,
-    plan_fresh,
-    repeat,
-)
+from kneepoint.search.fresh import MIN_TRIALS, RUNS, count_trials, plan_fresh, repeat
 from kneepoint.search.objective import find_best
 from tests.experiments.fakes import FakeEngine, followed, measure
 from tests.search.test_loop import search, study

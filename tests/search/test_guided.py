@@ -16,19 +16,9 @@ from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.runs.job import Job
 from kneepoint.runs.results import RUNS, TRIALS, FinishedRun, PlannedRun
 from kneepoint.search import guided
-from kneepoint.search.guided import (
-    CANDIDATES,
-    MIN_REAL_RUNS,
-    PATHS,
-    Effort,
-    EmulatedGuide,
-)
+from kneepoint.search.guided import CANDIDATES, MIN_REAL_RUNS, PATHS, Effort, EmulatedGuide
 from kneepoint.search.leaders import CLEAR, Leader
-from kneepoint.stats.posterior import (
-    Hypothesis,
-    Measured,
-    Posterior,
-)
+from kneepoint.stats.posterior import Hypothesis, Measured, Posterior
 from tests.benchmarks.guided import SEARCHES, Task, compare, lines
 from tests.experiments.calibrated import CONFIRM
 from tests.experiments.fakes import (

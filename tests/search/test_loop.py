@@ -8,12 +8,7 @@ import pytest
 
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import write
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-    run_reliably,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec, run_reliably
 from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.results import FinishedRun, FinishedTrial, runs_table, trials_table
 from kneepoint.runs.runner import Runner

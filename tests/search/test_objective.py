@@ -9,11 +9,7 @@ import pytest
 from kneepoint.engines.base import RunRecord
 from kneepoint.engines.expression import Expression
 from kneepoint.networks.omniscient import Bound
-from kneepoint.runs.results import (
-    FinishedRun,
-    FinishedTrial,
-    PlannedRun,
-)
+from kneepoint.runs.results import FinishedRun, FinishedTrial, PlannedRun
 from kneepoint.search import objective
 from kneepoint.search.objective import (
     Score,

@@ -7,11 +7,7 @@ import optuna
 from optuna.trial import TrialState
 
 from kneepoint.config.study import Race
-from kneepoint.search.race import (
-    NEAREST,
-    ElitistRacePruner,
-    reported,
-)
+from kneepoint.search.race import NEAREST, ElitistRacePruner, reported
 
 
 def report(trial: optuna.Trial, values: Sequence[float]) -> None:

@@ -14,13 +14,7 @@ from optuna_dashboard import get_note  # type: ignore[import-untyped]
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.study_record import BestTrial, StudyRecord
 from kneepoint.search.readable import with_unit
-from kneepoint.search.storage_copy import (
-    FILE,
-    main,
-    open_storage,
-    sync,
-    write_sqlite,
-)
+from kneepoint.search.storage_copy import FILE, main, open_storage, sync, write_sqlite
 from kneepoint.search.study import search
 from kneepoint.search.trial_log import TRIAL_LOG
 from tests.conftest import ROOT

@@ -8,13 +8,7 @@ import pytest
 import scipy.stats
 
 from kneepoint.stats import paired
-from kneepoint.stats.paired import (
-    Ratio,
-    holm,
-    over_networks,
-    paired_ratio,
-    sign_flip_test,
-)
+from kneepoint.stats.paired import Ratio, holm, over_networks, paired_ratio, sign_flip_test
 
 
 def test_ratio_is_the_geometric_mean_over_networks_of_that_of_pairs() -> None:

@@ -11,11 +11,7 @@ import pytest
 from optuna.storages import InMemoryStorage
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.search.storage_copy import (
-    open_storage,
-    sync,
-    write_to,
-)
+from kneepoint.search.storage_copy import open_storage, sync, write_to
 from tests.search import many_kinds
 from tests.search.test_storage_copy import contents
 

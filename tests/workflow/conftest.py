@@ -13,11 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kneepoint.engines.built import (
-    CORE,
-    PROGRAMS,
-    is_current,
-)
+from kneepoint.engines.built import CORE, PROGRAMS, is_current
 from tests.conftest import ROOT
 from tests.programs import run_module
 

@@ -19,11 +19,7 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    AGES,
-    SHARES,
-    MachineFaultError,
-)
+from kneepoint.engines.base import AGES, SHARES, MachineFaultError
 from kneepoint.engines.kernel import diagnosis, run
 from kneepoint.engines.kernel.engine import KernelEngine, KernelSettings
 from kneepoint.networks.traffic import LINUX

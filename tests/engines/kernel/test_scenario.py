@@ -6,10 +6,7 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.kernel.scenario import (
-    read_scenario,
-    scenario_of,
-)
+from kneepoint.engines.kernel.scenario import read_scenario, scenario_of
 from kneepoint.networks.traffic import LINUX
 from tests.engines.kernel.bufferbloat import BUFFERBLOAT
 

@@ -7,23 +7,9 @@ from typing import Any, cast
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.kernel.rig import (
-    SERVER,
-    Rig,
-    data_port,
-)
-from kneepoint.engines.kernel.scenario import (
-    MAX_FLOWS,
-    REQUEST_BYTES,
-    Flow,
-    Probe,
-)
-from kneepoint.engines.kernel.traffic import (
-    Ping,
-    require_buffers,
-    require_control,
-    rtts_of,
-)
+from kneepoint.engines.kernel.rig import SERVER, Rig, data_port
+from kneepoint.engines.kernel.scenario import MAX_FLOWS, REQUEST_BYTES, Flow, Probe
+from kneepoint.engines.kernel.traffic import Ping, require_buffers, require_control, rtts_of
 from kneepoint.engines.supervision import RunEndedError
 
 PING = """\

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.mahimahi.diagnosis import (
-    Facts,
-    diagnose,
-    ordinary_user,
-)
+from kneepoint.engines.mahimahi.diagnosis import Facts, diagnose, ordinary_user
 from tests.conftest import ROOT
 from tests.engines.real import real_engine
 

@@ -18,19 +18,11 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.mahimahi import run_folder
 from kneepoint.engines.mahimahi.diagnosis import ordinary_user
-from kneepoint.engines.mahimahi.engine import (
-    MahimahiSettings,
-    sending_of,
-    shells_of,
-)
+from kneepoint.engines.mahimahi.engine import MahimahiSettings, sending_of, shells_of
 from kneepoint.engines.mahimahi.run_folder import RunFolder
 from tests.benchmarks.first_hop import joined_packets, silent_network
 from tests.conftest import ROOT

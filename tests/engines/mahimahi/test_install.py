@@ -12,12 +12,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines import system
 from kneepoint.engines.mahimahi.install import WRAPPER_SCRIPT
-from kneepoint.engines.system import (
-    PIN,
-    Changes,
-    older_entries,
-    read_plan,
-)
+from kneepoint.engines.system import PIN, Changes, older_entries, read_plan
 
 DEBIAN_12, UBUNTU = (
     {"ID": name, "VERSION_CODENAME": codename}

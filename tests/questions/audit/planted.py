@@ -12,20 +12,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    STEP,
-    Record,
-    records,
-)
+from kneepoint.analysis.frames import PARAMETER, STEP, Record, records
 from kneepoint.analysis.further_run import Selection
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-    resolution,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT, resolution
 from kneepoint.analysis.results import Results
 from kneepoint.questions.audit.plan import until_clear
 from kneepoint.questions.audit.tables import added_runs, compute

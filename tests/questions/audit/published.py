@@ -10,13 +10,7 @@ import pandas as pd
 
 from kneepoint.analysis.frames import STEP
 from kneepoint.analysis.further_run import figures
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-    resolution,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT, resolution
 from kneepoint.analysis.results import published_frame
 from kneepoint.config.published import load_table
 from kneepoint.questions.audit.beside import LIMITS

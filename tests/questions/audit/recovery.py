@@ -19,11 +19,7 @@ import pandas as pd
 
 from kneepoint.analysis.frames import records
 from kneepoint.analysis.metrics import METRICS
-from kneepoint.analysis.recovery import (
-    fitted_rows,
-    recovered,
-    row_losses,
-)
+from kneepoint.analysis.recovery import fitted_rows, recovered, row_losses
 from kneepoint.analysis.results import Results, StudyRuns
 from kneepoint.config.study import Fit
 from kneepoint.engines.base import RunSpec

@@ -17,18 +17,9 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from kneepoint.analysis.frames import (
-    PARAMETER,
-    STEP,
-    records,
-)
+from kneepoint.analysis.frames import PARAMETER, STEP, records
 from kneepoint.analysis.further_run import figures
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.questions.audit.tables import audit
 from tests.analysis import synthetic
 from tests.questions.audit import planted, published

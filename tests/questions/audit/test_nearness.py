@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.frames import STEP
-from kneepoint.analysis.metrics import (
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.questions.audit.beside import (
     WITHIN_SPREAD,
     agreement_stability,

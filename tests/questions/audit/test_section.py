@@ -6,11 +6,7 @@ import pytest
 
 from kneepoint.analysis.frames import Record
 from kneepoint.analysis.labels import DASH, MINUS
-from kneepoint.analysis.metrics import (
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import POWER, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.analysis.schema import TABLES
 from kneepoint.reports import blocks, compose
 from kneepoint.reports.document import document

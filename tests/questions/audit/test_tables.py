@@ -10,19 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kneepoint.analysis.frames import (
-    STEP,
-    Record,
-    records,
-    select,
-)
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-    resolution,
-)
+from kneepoint.analysis.frames import STEP, Record, records, select
+from kneepoint.analysis.metrics import METRICS, POWER, SIGNAL_DELAY, THROUGHPUT, resolution
 from kneepoint.analysis.results import Searched
 from kneepoint.config.study import Fit
 from kneepoint.questions.audit import checks

@@ -20,11 +20,7 @@ from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.networks.scenario import PreparedNetwork
 from kneepoint.reports.figures import style
-from kneepoint.runs.results import (
-    FinishedRun,
-    PlannedRun,
-    runs_table,
-)
+from kneepoint.runs.results import FinishedRun, PlannedRun, runs_table
 from kneepoint.runs.seeds import derive_seed
 from tests.questions.audit import planted
 from tests.questions.audit.planted import POOL, SIZES, Pool, Setting

@@ -13,12 +13,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.common.tables import read_frame
 from kneepoint.engines.base import RunRecord, RunSpec
-from kneepoint.questions.held_out.plan import (
-    NETWORKS,
-    configured,
-    find_settings,
-    list_runs,
-)
+from kneepoint.questions.held_out.plan import NETWORKS, configured, find_settings, list_runs
 from kneepoint.runs.hold_out import SETTINGS
 from kneepoint.runs.job import Job
 from kneepoint.runs.results import RUNS, PlannedRun

@@ -7,11 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from kneepoint.analysis.frames import (
-    Record,
-    records,
-    select,
-)
+from kneepoint.analysis.frames import Record, records, select
 from kneepoint.analysis.luck import Luck
 from kneepoint.common.study_record import BestTrial
 from kneepoint.questions.held_out import tables as held_out

@@ -10,11 +10,7 @@ import pytest
 from kneepoint.common.errors import KneepointError
 from kneepoint.engines.base import RunRecord, RunSpec
 from kneepoint.questions.probe import HostProbe
-from kneepoint.questions.probe.plan import (
-    Level,
-    climb,
-    difference,
-)
+from kneepoint.questions.probe.plan import Level, climb, difference
 from kneepoint.runs.results import FinishedRun, PlannedRun
 from tests.experiments.fakes import measure, run_spec
 

@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 
 from kneepoint.analysis.frames import records
-from kneepoint.analysis.metrics import (
-    METRICS,
-    POWER,
-    QUEUEING_DELAY,
-    SIGNAL_DELAY,
-    THROUGHPUT,
-)
+from kneepoint.analysis.metrics import METRICS, POWER, QUEUEING_DELAY, SIGNAL_DELAY, THROUGHPUT
 from kneepoint.questions.real import tables
 from tests.analysis import synthetic
 from tests.analysis.synthetic import run_row

@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kneepoint.analysis.results import (
-    StudyRuns,
-)
+from kneepoint.analysis.results import StudyRuns
 from kneepoint.common.study_record import (
     BestTrial,
     FailedTrials,
@@ -16,12 +14,7 @@ from kneepoint.common.study_record import (
     PosteriorRecord,
     UnconfirmedBest,
 )
-from kneepoint.config.study import (
-    Bounded,
-    Formula,
-    Front,
-    Race,
-)
+from kneepoint.config.study import Bounded, Formula, Front, Race
 from tests.analysis import synthetic
 from tests.reports.told import plain, told, told_by
 

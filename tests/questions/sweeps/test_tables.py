@@ -9,10 +9,7 @@ import pytest
 
 from kneepoint.analysis.frames import records, select
 from kneepoint.analysis.results import StudyRuns
-from kneepoint.config.study import (
-    Bounded,
-    Formula,
-)
+from kneepoint.config.study import Bounded, Formula
 from kneepoint.questions.sweeps.tables import grids, published_points
 from tests.analysis import synthetic
 

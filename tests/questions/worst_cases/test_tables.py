@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 
 from kneepoint.analysis.results import Searched
-from kneepoint.config.study import (
-    Rival,
-    Setting,
-    WorstCase,
-)
+from kneepoint.config.study import Rival, Setting, WorstCase
 from kneepoint.runs.question import questions
 from tests.analysis import synthetic
 from tests.reports.told import told

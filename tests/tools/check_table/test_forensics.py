@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.tools.check_table.forensics import (
-    Heading,
-    check,
-    read_printed,
-)
+from kneepoint.tools.check_table.forensics import Heading, check, read_printed
 from tests.conftest import ROOT
 from tests.programs import run_kneepoint
 from tests.tools.check_table import benchmark

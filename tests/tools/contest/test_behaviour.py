@@ -8,11 +8,7 @@ import pytest
 
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.tools.contest.config import Contest
-from kneepoint.tools.contest.run import (
-    JSON,
-    PAGE,
-    ContestRun,
-)
+from kneepoint.tools.contest.run import JSON, PAGE, ContestRun
 from tests.controllers.emulator import EMULATE
 from tests.entries.trees import kit
 

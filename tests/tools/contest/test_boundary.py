@@ -12,21 +12,11 @@ import pytest
 
 from kneepoint.common.errors import KneepointError, MachineError
 from kneepoint.common.json_text import Json
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec
 from kneepoint.engines.emulator import EmulatorEngine
 from kneepoint.entries.collect import in_calendar
 from kneepoint.entries.entries import EntryBuilder, Sender
-from kneepoint.tools.contest import (
-    feedback,
-    leaderboard,
-    page,
-    run,
-    scoring,
-)
+from kneepoint.tools.contest import feedback, leaderboard, page, run, scoring
 from kneepoint.tools.contest.command import csv_of
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.run import PAGE, ContestRun

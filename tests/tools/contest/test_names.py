@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kneepoint.tools.contest.aliases import (
-    anonymous,
-    complete_key,
-    read_key,
-)
+from kneepoint.tools.contest.aliases import anonymous, complete_key, read_key
 from kneepoint.tools.contest.run import PAGE, ContestRun
 from tests.entries.trees import kit
 

@@ -11,21 +11,11 @@ from typing import Any
 import pytest
 
 from kneepoint.common.errors import KneepointError
-from kneepoint.engines.base import (
-    MachineFaultError,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import MachineFaultError, RunRecord, RunSpec
 from kneepoint.engines.emulator import EmulatorEngine
 from kneepoint.entries.confine import Confined
 from kneepoint.entries.entries import EntryBuilder
-from kneepoint.tools.contest.run import (
-    JSON,
-    KEY,
-    PAGE,
-    ContestRun,
-    watch,
-)
+from kneepoint.tools.contest.run import JSON, KEY, PAGE, ContestRun, watch
 from tests.entries.trees import (
     PYTHON_CLASS,
     PYTHON_SENDER,

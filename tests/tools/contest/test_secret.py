@@ -13,13 +13,7 @@ from kneepoint.engines.base import RunRecord
 from kneepoint.entries.entries import Sender
 from kneepoint.tools.contest.config import Contest
 from kneepoint.tools.contest.scoring import _scored
-from kneepoint.tools.contest.secret import (
-    FINAL,
-    SEED_FILE,
-    digest_of,
-    disguised,
-    seed_of,
-)
+from kneepoint.tools.contest.secret import FINAL, SEED_FILE, digest_of, disguised, seed_of
 from tests.entries.building import link
 
 RULES = "contest.yaml"

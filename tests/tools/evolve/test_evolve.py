@@ -17,16 +17,8 @@ from kneepoint.runs.journal import RunJournal
 from kneepoint.runs.pipeline import follow
 from kneepoint.runs.runner import Runner
 from kneepoint.search.language import Rule, parse, with_numbers
-from kneepoint.tools.evolve.breeding import (
-    MAX_OPERATORS,
-    breed,
-    random_rule,
-)
-from kneepoint.tools.evolve.evolve import (
-    Evolution,
-    EvolutionEffort,
-    evolve,
-)
+from kneepoint.tools.evolve.breeding import MAX_OPERATORS, breed, random_rule
+from kneepoint.tools.evolve.evolve import Evolution, EvolutionEffort, evolve
 from tests.controllers.emulator import EMULATE
 from tests.entries.building import link
 from tests.wasm.module import needs_module

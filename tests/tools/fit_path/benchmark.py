@@ -19,11 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from kneepoint.config.study import Range
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.engines.built import EMULATE
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
@@ -31,12 +27,7 @@ from kneepoint.engines.expression import Expression
 from kneepoint.engines.mahimahi.engine import MahimahiSettings
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
 from kneepoint.runs.executor import LocalExecutor
-from kneepoint.tools.fit_path.path import (
-    Asked,
-    PathDescription,
-    Scheme,
-    fit_path,
-)
+from kneepoint.tools.fit_path.path import Asked, PathDescription, Scheme, fit_path
 
 RATE = "network.rate_mbps", Range(low=1, high=50, log=True)
 DELAY = "network.delay_ms", Range(low=2, high=100, log=True)

@@ -11,13 +11,7 @@ from pydantic import ValidationError
 from kneepoint.config.study import Range
 from kneepoint.engines.base import RunRecord
 from kneepoint.networks.scenario import PreparedLink, PreparedNetwork
-from kneepoint.tools.fit_path.path import (
-    Asked,
-    Fitted,
-    PathDescription,
-    Scheme,
-    fit_path,
-)
+from kneepoint.tools.fit_path.path import Asked, Fitted, PathDescription, Scheme, fit_path
 
 LINK = PreparedLink(rate_mbps=10, queue="droptail:packets=100")
 START = PreparedNetwork("link", LINK, LINK, 10, "event-loop", 0)

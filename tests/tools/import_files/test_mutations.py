@@ -17,12 +17,7 @@ import pytest
 from kneepoint.analysis import link_log
 from kneepoint.analysis.link_log import read_link_log
 from kneepoint.common.errors import KneepointError
-from kneepoint.networks.recordings import (
-    guess_unit,
-    improbable,
-    read_recording,
-    summarise,
-)
+from kneepoint.networks.recordings import guess_unit, improbable, read_recording, summarise
 from kneepoint.tools.import_files.read import read_measurements
 from tests.tools.import_files.test_imported import (
     figures,

@@ -20,15 +20,7 @@ from tests.browser.devtools import Page
 from tests.browser.test_report_page import VIOLATIONS
 from tests.conftest import ROOT
 from tests.tools.playground.conftest import TASK, page_of
-from tests.tools.playground.page_steps import (
-    POWER,
-    SLIDER,
-    SWEPT,
-    WRONG,
-    settle,
-    show,
-    slide,
-)
+from tests.tools.playground.page_steps import POWER, SLIDER, SWEPT, WRONG, settle, show, slide
 from tests.wasm.test_rules import PACED
 
 pytestmark = pytest.mark.slow

@@ -13,11 +13,7 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 
-from kneepoint.engines.base import (
-    EngineSettings,
-    RunRecord,
-    RunSpec,
-)
+from kneepoint.engines.base import EngineSettings, RunRecord, RunSpec
 from kneepoint.engines.catalogue import load_catalogue
 from kneepoint.engines.emulator import EmulatorSettings
 from kneepoint.engines.entry import Entry
