@@ -82,7 +82,8 @@ class Law final : public Controller {
   Rate slow_{5700};
 };
 
-const Registration<Law> registration{"law", "target queueing delay, adapted to the link's rate", "a search"};
+const Registration<Law> registration{"law", "target queueing delay, adapted to the link's rate",
+                                     "a search"};
 
 }  // namespace
 }  // namespace kneepoint
