@@ -31,9 +31,9 @@ from kneepoint.engines.built import (
     EMULATE,
     PROGRAMS,
     is_current,
-    is_own,
     shared_object,
     source_of_controller,
+    targets_of,
 )
 from kneepoint.engines.registry import DIAGNOSES
 from kneepoint.common.job_errors import errors_of_jobs
@@ -80,12 +80,6 @@ with suppress(OSError):
 end_on_signals(TEMPORARY)
 shell.prefix("trap '' INT; ")
 
-SHIPPED_CONTROLLERS = [
-    name
-    for name in WORKFLOW.controllers
-    if not is_own(name, OWN) and source_of_controller(name, OWN).is_file()
-]
-
 # A job uses the `python`, `cmake` and `ninja` beside the Python that runs Snakemake, and one thread
 # of linear algebra: jobs run side by side. The targets of the controllers are no parameter of
 # build_core: other controllers are no reason to run it again.
@@ -93,7 +87,7 @@ os.environ.update(
     OPENBLAS_NUM_THREADS="1",
     PATH=f"{Path(sys.executable).parent}:{os.environ.get('PATH')}",
     KNEEPOINT_CORES=str(workflow.cores),
-    KNEEPOINT_CONTROLLERS=" ".join(f"controller_{name}" for name in SHIPPED_CONTROLLERS),
+    KNEEPOINT_CONTROLLERS=" ".join(targets_of(WORKFLOW.controllers, OWN)),
     PYTHONPATH=python_path(),
 )
 

@@ -23,6 +23,7 @@ from kneepoint.engines.built import (
     out_of_date,
     shared_object,
     source_of_controller,
+    targets_of,
 )
 from kneepoint.engines.catalogue import load_catalogue, require_sources
 from kneepoint.engines.own import build_own
@@ -146,7 +147,7 @@ def _build(wanted: Sequence[Path], controllers: Sequence[str], own: Path) -> Non
     if shipped:
         log = LOGS / "build.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        targets = [f"controller_{name}" for name in controllers if not is_own(name, own)]
+        targets = targets_of(controllers, own)
         with log.open("wb") as output:
             command = [str(TOOL / "controllers/build.sh"), "--", "programs", *targets]
             path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"

@@ -128,6 +128,15 @@ def out_of_date(controllers: Iterable[str], own: Path) -> list[Path]:
     return found + [shared_object(name, own) for name in with_source if not is_current(name, own)]
 
 
+def targets_of(controllers: Iterable[str], own: Path) -> list[str]:
+    """Returns the targets of controllers/build.sh that build shipped controllers.
+
+    Controllers of the project, and controllers without a source, are left out.
+    """
+    shipped = (name for name in controllers if not is_own(name, own))
+    return [f"controller_{name}" for name in shipped if source_of_controller(name, own).is_file()]
+
+
 def current_catalogue(controllers: Iterable[str], own: Path) -> Catalogue | None:
     """Returns the catalogue of controllers that are up to date; None if the emulator is not.
 

@@ -308,7 +308,7 @@ class Compiler:
         )
 
     def _keep(self, made: Mapping[str, Path], given: Collection[str]) -> None:
-        """Adds copies of files to the cache, of which runs read `given`; limits its size."""
+        """Copies files into the cache and limits its size; runs read the files named in `given`."""
         with self._lock, our_files():
             self._given.update(given)
             for name, path in made.items():

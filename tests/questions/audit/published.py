@@ -64,7 +64,7 @@ def truth() -> pd.DataFrame:
 
 @cache
 def honest(seed: int, mismatch: float = 0.015) -> pd.DataFrame:
-    """Returns rows of `beside` without errors; tests copy what they change.
+    """Returns rows of `beside` without errors; a test that changes rows copies them.
 
     A published number is from one run, rounded as printed; ours is a mean of five runs. In each
     row, the replay differs from the truth by a relative error with the standard deviation

@@ -103,6 +103,6 @@ def real_parts() -> dict[str, Any]:
 
 
 def results(**more: Any) -> synthetic.MadeUp:
-    """The emulator's results, and all real results, some of which may be others."""
+    """The emulator's results and all real results; `more` replaces some of them."""
     whole = synthetic.real_results()
     return whole.but(**more) if more else whole
